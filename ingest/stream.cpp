@@ -249,7 +249,7 @@ class FileStream final : public UpdateStream {
     if (format) return *format;
     for (const auto& [magic, noun, role] : whole_files) {
       if (!head.starts_with(magic)) continue;
-      throw Error(name_, fmt::format("is a {}, no stream of records", noun),
+      throw Error(name_, fmt::format("is a {}, not a stream of records", noun),
                   fmt::format("give it as {}: by its name, and not packed", role));
     }
     if (const std::string_view line = tsv_or_snap(head, columns, texts); !line.empty()) {

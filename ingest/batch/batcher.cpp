@@ -104,8 +104,8 @@ bool Batcher::fill_cut(PositionedBatch& batch) {
     ended_ = true;
     if (!reader_.next(reading_)) return false;
     throw Error(source_.where(reading_.record.position),
-                "the stream goes on behind cut " + std::to_string(next_cut_) + ", the last one",
-                "cut the whole stream, or end it where the cuts end");
+                "the stream goes on after cut " + std::to_string(next_cut_) + ", the last one",
+                "add cuts for the whole stream, or end it with the last cut");
   }
   const Cut& cut = (*cuts_)[next_cut_++];
   for (std::uint64_t done = 0; done < cut.records; ++done) {
@@ -118,7 +118,7 @@ bool Batcher::fill_cut(PositionedBatch& batch) {
       throw Error(source_.where(reading_.record.position),
                   "the stream ends with " + std::to_string(done) + " of the " + std::to_string(cut.records) +
                       " records of cut " + std::to_string(next_cut_),
-                  "cut the stream where it ends");
+                  "correct the last cuts");
     } else {
       break;  // the stream stops at the refused record
     }

@@ -203,12 +203,11 @@ std::uint64_t RecordReader::lead(Timestamp time, std::vector<Timestamp>& rest) c
 }
 
 void RecordReader::report_ahead(const Held& held) {
-  doubts_.report_at(
-      held.reading.record.position, "time_ahead",
-      fmt::format("the time {} lies far ahead of the rest; the edge is kept, but the watermark does not follow it",
-                  date_of(*held.time)),
-      fmt::format("correct the time, or set how far a time may lie ahead: {}, or {} for no limit",
-                  doubts_.spelling().common("max-ahead", "7d"), doubts_.spelling().common("max-ahead", "none")));
+  doubts_.report_at(held.reading.record.position, "time_ahead",
+                    fmt::format("the time {} lies far ahead of the rest, so it does not move the watermark; the edge is kept",
+                                date_of(*held.time)),
+                    fmt::format("correct the time, or set how far a time may lie ahead: {}, or {} for no limit",
+                                doubts_.spelling().common("max-ahead", "7d"), doubts_.spelling().common("max-ahead", "none")));
 }
 
 bool RecordReader::next(Reading& reading) {

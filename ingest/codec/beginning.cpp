@@ -125,7 +125,7 @@ void refuse_wide_text(std::string_view head, const std::string& name) {
   const auto zeros = static_cast<std::size_t>(std::ranges::count(sample, '\0'));
   const bool wide = sample.size() >= 4 && zeros * 5 >= sample.size() * 2 && (sample[0] == '\0') != (sample[1] == '\0');
   if (!mark && !wide) return;
-  throw Error(name + ":1", "the text is UTF-16, and UTF-8 is read",
+  throw Error(name + ":1", "the text is UTF-16, but must be UTF-8",
               mark ? "convert it: iconv -f UTF-16 -t UTF-8 FILE"
                    : fmt::format("convert it: iconv -f UTF-16{} -t UTF-8 FILE", sample[0] == '\0' ? "BE" : "LE"));
 }
@@ -142,8 +142,7 @@ void refuse_lone_returns(std::string_view head, const std::string& name) {
     // Between the tokens of JSON a CR is a blank. Only lines of objects need line ends.
     if (json && !(head[first] == '{' && at != 0 && head[at - 1] == '}' && head[head.find_first_not_of('\r', at)] == '{'))
       continue;
-    throw Error(name + ":1", "the lines end in CR alone, and are read only if they end in LF or CR LF",
-                "convert it: tr '\\r' '\\n' <FILE");
+    throw Error(name + ":1", "the lines end in CR alone, but must end in LF or CR LF", "convert it: tr '\\r' '\\n' <FILE");
   }
 }
 
@@ -212,14 +211,14 @@ void refuse_lines_above_header(std::string_view head, const std::string& name, c
   if (lines.empty()) return;
   const auto where = [&](const Line& line) { return fmt::format("{}:{}", name, line.number); };
   if (is_separator_line(lines[0].text)) {
-    throw Error(where(lines[0]), fmt::format("{} tells Excel the separator, and is no header", in_ticks(lines[0].text)),
+    throw Error(where(lines[0]),
+                fmt::format("{} is a line about the separator for Excel, not a header", in_ticks(lines[0].text)),
                 fmt::format("leave the line out: tail -n +{} FILE", lines[0].number + 1));
   }
   if (!options.header.value_or(true) || is_header(lines[0].text, options)) return;
   for (const Line& line : lines) {
     if (!is_header(line.text, options)) continue;
-    throw Error(where(lines[0]),
-                fmt::format("{} stands above the header, which is line {}", in_ticks(lines[0].text), line.number),
+    throw Error(where(lines[0]), fmt::format("{} is above the header, which is line {}", in_ticks(lines[0].text), line.number),
                 fmt::format("leave out the lines above it: tail -n +{} FILE", line.number));
   }
 }

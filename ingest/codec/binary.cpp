@@ -76,8 +76,8 @@ class BinaryCodec final : public Codec {
       throw Error(ErrorKind::usage, option, fmt::format("binary records {}", what), "leave the option out");
     };
     if (!options.columns.empty()) refuse_option("columns", "have no columns");
-    if (!options.op_values.empty()) refuse_option("op-values", "have operations of their own");
-    if (options.time_unit || !options.time_format.empty()) refuse_option("time", "bear microseconds");
+    if (!options.op_values.empty()) refuse_option("op-values", "have their own operations");
+    if (options.time_unit || !options.time_format.empty()) refuse_option("time", "have times in microseconds");
   }
 
   Decoded decode(std::string_view record) override {
@@ -85,9 +85,9 @@ class BinaryCodec final : public Codec {
     const unsigned first = static_cast<unsigned char>(record[0]);
     const unsigned flags = static_cast<unsigned char>(record[1]);
     if ((first & 0xf0) != version_bits)
-      return refuse(RejectReason::malformed, fmt::format("the first byte {:#04x} is none of version 1", first));
+      return refuse(RejectReason::malformed, fmt::format("the first byte {:#04x} does not exist in version 1", first));
     if ((first & 0x0f) > static_cast<unsigned>(UpdateKind::delete_vertex))
-      return refuse(RejectReason::bad_operation, fmt::format("the first byte {:#04x} is no kind of update", first));
+      return refuse(RejectReason::bad_operation, fmt::format("the first byte {:#04x} is not a kind of update", first));
     update_.kind = static_cast<UpdateKind>(first & 0x0f);
     const bool edge = is_edge(update_.kind);
     if ((flags & ~(edge ? edge_flags : vertex_flags)) != 0)
@@ -114,7 +114,7 @@ class BinaryCodec final : public Codec {
       whole = whole && take_number(time);
       update_.time = unfold(time);
     }
-    if (!whole) return refuse(RejectReason::malformed, "the record is cut short, or a number is written as none is");
+    if (!whole) return refuse(RejectReason::malformed, "the record is cut short, or a number is not in its shortest form");
     if (at_ != end_) return refuse(RejectReason::malformed, fmt::format("{} bytes follow the record", end_ - at_));
     if (!settle_id("source", 0, update_.source) || (edge && !settle_id("target", 1, update_.target)))
       return {{}, RejectReason::bad_id, message_, {}};

@@ -65,14 +65,14 @@ ColumnSpec parse_columns(std::string_view text) {
     start = end + 1;
     const std::size_t equals = entry.find('=');
     const bool has_name = equals != std::string_view::npos;
-    if (entries != 0 && has_name != by_name) bad_columns(text, "positions and names are mixed");
+    if (entries != 0 && has_name != by_name) bad_columns(text, "positions and names cannot be mixed");
     by_name = has_name;
     const std::string_view word = has_name ? without_blanks(entry.substr(0, equals)) : entry;
     const std::optional<Role> role = role_by_name(word);
     if (!role && (by_name || word != "-"))
-      bad_columns(text, fmt::format("`{}` is none of {}", word, fmt::join(role_names, ", ")));
+      bad_columns(text, fmt::format("`{}` is not one of {}", word, fmt::join(role_names, ", ")));
     if (role && std::exchange(seen[static_cast<std::size_t>(*role)], true))
-      bad_columns(text, fmt::format("{} is there twice", word));
+      bad_columns(text, fmt::format("{} is given twice", word));
     if (by_name) {
       spec.names[static_cast<std::size_t>(*role)] = std::string(entry.substr(equals + 1));
     } else {
@@ -81,9 +81,9 @@ ColumnSpec parse_columns(std::string_view text) {
   }
   const auto has = [&](Role role) { return seen[static_cast<std::size_t>(role)]; };
   const bool edges = has(Role::source) || has(Role::target);
-  if (has(Role::vertex) && edges) bad_columns(text, "vertex goes with neither source nor target");
+  if (has(Role::vertex) && edges) bad_columns(text, "vertex cannot be given with source or target");
   if (!by_name && !has(Role::vertex) && !(has(Role::source) && has(Role::target))) {
-    bad_columns(text, "neither source and target nor vertex");
+    bad_columns(text, "source and target are missing, and so is vertex");
   }
   return spec;
 }
@@ -216,8 +216,8 @@ void tell_several_labels(Doubts* doubts, std::string_view label) {
   if (label.find_first_of(";|", 1) == std::string_view::npos &&
       (label[0] != ':' || label.find(':', 1) == std::string_view::npos))
     return;
-  doubts->tell("several_labels", fmt::format("the label {} seems to be several; it is read as one", in_ticks(label)),
-               "a vertex bears one label: leave the others out, or write it in backquotes in queries");
+  doubts->tell("several_labels", fmt::format("the label {} seems to be several labels, but is read as one", in_ticks(label)),
+               "leave all labels but one out, or write it in backquotes in queries");
 }
 
 UpdateMaker::UpdateMaker(IdKind ids, TimeReader times, std::string edge_label, Operations operations, Doubts* doubts,

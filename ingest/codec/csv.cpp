@@ -101,7 +101,8 @@ class CsvCodec final : public Codec {
         told_(options.directed) {
     separator_ = options.separator;
     if (separator_ != 0 && separator_ != ',' && separator_ != ';' && separator_ != '\t') {
-      throw Error(ErrorKind::usage, "separator", in_ticks({&separator_, 1}) + " separates no CSV fields", "use , ; or a tab");
+      throw Error(ErrorKind::usage, "separator", in_ticks({&separator_, 1}) + " cannot separate CSV fields",
+                  "use , ; or a tab");
     }
     if (!spec_.named()) {
       layout_ = Layout(spec_.positions);
@@ -129,7 +130,8 @@ class CsvCodec final : public Codec {
       header_.assign(fields_.begin(), fields_.end());
       return {};
     }
-    if (!whole) return maker_.refuse(RejectReason::malformed, "a quote or a line end is misplaced, or a quote is missing");
+    if (!whole)
+      return maker_.refuse(RejectReason::malformed, "a quote or a line end is in a wrong place, or a quote is missing");
     if (fields_.size() != arity_) return maker_.refuse(RejectReason::wrong_arity, arity_text(fields_.size(), arity_));
     if (std::exchange(may_begin_with_words_, false) && is_header_of(layout_, fields_)) {
       return end_with(fmt::format("{} looks like a header, whose words would be read as ids", in_ticks(record)),
@@ -238,11 +240,12 @@ class CsvCodec final : public Codec {
 
   Decoded header_again(std::string_view record) {
     if (!repeats_header()) {
-      return end_with(fmt::format("{} is another header than that of the file", in_ticks(record)), "make two files of it");
+      return end_with(fmt::format("{} is a second header, which differs from the first", in_ticks(record)),
+                      "split the file here");
     }
     if (doubts_ != nullptr) {
-      doubts_->tell("header_repeated", fmt::format("the header {} is there again, and is passed over", in_ticks(record)),
-                    "leave it out; an edge of these names cannot stand in a file with this header");
+      doubts_->tell("header_repeated", fmt::format("the header {} is repeated, and is skipped", in_ticks(record)),
+                    "leave it out; a file with this header cannot have an edge of these names");
     }
     return {};
   }
@@ -262,7 +265,7 @@ class CsvCodec final : public Codec {
     const bool colons = label[0] == ':' && label.find(':', 1) != std::string_view::npos;
     if (!colons && label.find(';') == std::string_view::npos) return decoded;
     return maker_.refuse(RejectReason::malformed,
-                         fmt::format("{} are several labels, and a vertex bears one: leave the others out", in_ticks(label)));
+                         fmt::format("{} are several labels, but a vertex has one: leave the others out", in_ticks(label)));
   }
 
   /// Returns what is wrong with the header.
@@ -293,9 +296,9 @@ class CsvCodec final : public Codec {
     }
     if (half && !layout_.has(Role::vertex)) {
       const Role lacking = layout_.has(Role::source) ? Role::target : Role::source;
-      return fmt::format("names no column for {}", role_name(lacking));
+      return fmt::format("has no column for {}", role_name(lacking));
     }
-    if (!layout_.complete()) return "names neither source and target nor a vertex and its label";
+    if (!layout_.complete()) return "has no columns for source and target, nor for a vertex and its label";
     find_unread();
     if (may_be_events()) return std::string(events);
     several_labels_ = layout_.has(Role::vertex) && holds_several_labels(column_name(Role::label));
@@ -303,7 +306,7 @@ class CsvCodec final : public Codec {
     return {};
   }
 
-  static constexpr std::string_view events = "has an id and a label as lists of vertices have, but may be one of events";
+  static constexpr std::string_view events = "has an id and a label like a list of vertices, but may be a list of events";
 
   /// An id beside a type also begins lists of transfers or calls. Two of the other columns then say between whom.
   [[nodiscard]] bool may_be_events() const {
@@ -355,8 +358,8 @@ class CsvCodec final : public Codec {
     }
     if (type_is_ == TypeIs::other) {
       if (!says || (told_ && !type_may_be_label_)) return std::nullopt;
-      return end_with(fmt::format("Type {} says how the edge is meant as in Gephi's tables, and the records before it say "
-                                  "something else there",
+      return end_with(fmt::format("Type {} says whether the edge has a direction, as in Gephi's tables, but in earlier records "
+                                  "it has another meaning",
                                   in_ticks(cell)),
                       columns("label=Type") + " if Type is the label, else correct those records");
     }
@@ -369,7 +372,7 @@ class CsvCodec final : public Codec {
     if (!told_ && held_.value_or(type_says_.value_or(directed)) != directed) {
       return end_with(
           fmt::format("Type {}, but the edges before it are {}", in_ticks(cell), directed ? "undirected" : "directed"),
-          "make two files of it, or say how all edges are meant with --directed or --undirected");
+          "split the file, or give --directed or --undirected for all edges");
     }
     type_says_ = directed;
     return std::nullopt;
@@ -378,8 +381,9 @@ class CsvCodec final : public Codec {
   /// Decides by the first record what Type is.
   std::optional<Decoded> decide_type(std::string_view cell, TypeCell type) {
     if (type == TypeCell::capitals) {
-      return end_with(fmt::format("Type {} may be a label, or say how the edge is meant as in Gephi's tables", in_ticks(cell)),
-                      columns("label=Type") + " if it is the label, else write Directed or Undirected");
+      return end_with(
+          fmt::format("Type {} may be a label, or say whether the edge has a direction, as in Gephi's tables", in_ticks(cell)),
+          columns("label=Type") + " if it is a label, else write Directed or Undirected");
     }
     if (type != TypeCell::other && type != TypeCell::empty) {
       type_is_ = TypeIs::direction;
@@ -388,8 +392,9 @@ class CsvCodec final : public Codec {
     }
     if (!type_may_be_label_ && !spec_.name(Role::label)) {
       return end_with(
-          fmt::format("it has two columns for label, if Type is one: {} is neither Directed nor Undirected", in_ticks(cell)),
-          columns("label=NAME") + " names of the two the one that is the label");
+          fmt::format("there are two columns for the label: Type {} is neither Directed nor Undirected, so it is one too",
+                      in_ticks(cell)),
+          columns("label=NAME") + ", with the name of the column that has the label");
     }
     type_is_ = TypeIs::other;
     return std::nullopt;
@@ -414,7 +419,7 @@ class CsvCodec final : public Codec {
         fmt::format("the CSV header {} {}", in_ticks(record, longest), fault),
         fault == events
             ? fmt::format("give {} if the records are edges, {} if they are vertices", edges, spelling_("columns", vertices))
-            : fmt::format("give {}, or where there is no header {}", edges, spelling_("columns", "source,target")));
+            : fmt::format("give {}, or if there is no header {}", edges, spelling_("columns", "source,target")));
   }
 
   std::string columns_;

@@ -30,7 +30,7 @@ class PlainCodec final : public Codec {
         maker_(make_field_maker(format, options)) {
     const ColumnSpec spec = parse_columns(options.columns);
     if (!options.columns.empty() && spec.named()) {
-      throw Error(ErrorKind::usage, "columns", fmt::format("{} files have no names for columns", format_name(format)),
+      throw Error(ErrorKind::usage, "columns", fmt::format("columns of {} files have no names", format_name(format)),
                   "give positions, e.g. source,target,label,time");
     }
     if (!spec.named()) set_layout(spec.positions);
@@ -106,7 +106,7 @@ class PlainCodec final : public Codec {
 
   Decoded refuse_first(std::size_t count) {
     return maker_.refuse(RejectReason::wrong_arity,
-                         fmt::format("{} fields; {} unless columns are named", count,
+                         fmt::format("{} fields, but a record is {} unless columns are named", count,
                                      tabs_ ? "[+|-] source target, or [+|-] source target label time"
                                            : "source target, source target time, or source target label time"));
   }
@@ -123,7 +123,7 @@ class PlainCodec final : public Codec {
     if (fields.size() == arity_ + 1 && tabs_ && fields[0].size() <= 1) {
       return maker_.refuse(RejectReason::bad_operation, fmt::format("op {} is neither + nor -", in_ticks(fields[0])));
     }
-    if (fields.size() == arity_) return maker_.refuse(RejectReason::wrong_arity, "a sign where the first id belongs");
+    if (fields.size() == arity_) return maker_.refuse(RejectReason::wrong_arity, "a sign is in the place of the first id");
     return maker_.refuse(RejectReason::wrong_arity, arity_text(fields.size(), arity_));
   }
 
@@ -202,7 +202,7 @@ class JlgCodec final : public Codec {
     std::string fault = read_size(fields_[0], vertices);
     if (fault.empty()) fault = read_size(fields_[1], edges);
     if (fault.empty() && fields_[2] != "u" && fields_[2] != "d")
-      fault = fmt::format("the header's {} is neither u nor d", in_ticks(fields_[2]));
+      fault = fmt::format("the {} in the header is neither u nor d", in_ticks(fields_[2]));
     if (!fault.empty()) return maker_.refuse(RejectReason::malformed, fault);
     if (whole_) sizes_.tell(vertices, edges);
     return {};
@@ -230,7 +230,7 @@ UpdateMaker make_field_maker(Format format, const CodecOptions& options) {
 }
 
 std::string arity_text(std::size_t found, std::size_t expected) {
-  return fmt::format("{} fields where there are {}", found, expected);
+  return fmt::format("{} {} instead of {}", found, found == 1 ? "field" : "fields", expected);
 }
 
 std::unique_ptr<Codec> make_delimited_codec(Format format, const CodecOptions& options) {

@@ -34,7 +34,7 @@ namespace deltamatch::ingest {
 
 /// Makes the UpdateMaker for snap, tsv, csv and jlg.
 [[nodiscard]] UpdateMaker make_field_maker(Format format, const CodecOptions& options);
-/// "3 fields where there are 2".
+/// "3 fields instead of 2".
 [[nodiscard]] std::string arity_text(std::size_t found, std::size_t expected);
 
 }  // namespace deltamatch::ingest

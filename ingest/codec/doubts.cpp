@@ -220,7 +220,7 @@ std::optional<Doubts::Doubt> Doubts::about_times(Timestamp window) const {
         fmt::format("times are read as {}, lie about the year {} and span {}", read_as.name, year_of(median), span_text(span));
   } else if (window > 0 && static_cast<double>(window) < longest_span && span < static_cast<double>(window)) {
     doubt.what = fmt::format(
-        "times are read as {} and lie about the year {}; they span {}, less than the window of {}, so no edge leaves it",
+        "times are read as {} and lie about the year {}, but span {}, less than the window of {}, so no edge leaves it",
         read_as.name, year_of(median), span_text(span), span_text(static_cast<double>(window)));
   } else {
     return std::nullopt;

@@ -188,13 +188,13 @@ std::string_view fault_text(IdFault fault) noexcept {
     case IdFault::not_an_integer:
       return "is not an integer";
     case IdFault::out_of_range:
-      return "is beyond 64 bits";
+      return "exceeds 64 bits";
     case IdFault::control_character:
       return "holds a control character";
     case IdFault::missing:
       return "stands for a missing id";
   }
-  return "is no id";
+  return "is not an id";
 }
 
 bool is_missing_value(std::string_view text) noexcept {

@@ -100,7 +100,7 @@ class MtxCodec final : public Codec {
 
   [[nodiscard]] std::string flaw() const override {
     if (seen_ && !began_) return "there is no banner, %%MatrixMarket matrix coordinate FIELD SYMMETRY";
-    if (began_ && !sized_) return "there is no line of sizes, ROWS COLUMNS ENTRIES, behind the banner";
+    if (began_ && !sized_) return "there is no line of sizes, ROWS COLUMNS ENTRIES, after the banner";
     if (read_ == entries_) return {};
     return fmt::format("the line of sizes says {} entries, but {} follow", entries_, read_);
   }
@@ -130,12 +130,13 @@ class MtxCodec final : public Codec {
     constexpr std::string_view remedy = "write ROWS COLUMNS ENTRIES, three integers";
     std::array<std::int64_t, 3> sizes{};
     std::string fault =
-        fields_.size() == 3 ? std::string() : fmt::format("{} fields where the line of sizes has 3", fields_.size());
+        fields_.size() == 3 ? std::string() : fmt::format("{} fields, but the line of sizes has 3", fields_.size());
     for (std::size_t i = 0; fault.empty() && i < sizes.size(); ++i) fault = read_size(fields_[i], sizes[i]);
     if (!fault.empty()) return end_with(std::move(fault), remedy);
     if (sizes[0] != sizes[1]) {
-      return end_with(fmt::format("a matrix of {} rows and {} columns: they cannot be the same vertices", sizes[0], sizes[1]),
-                      "write it as an edge list in which rows and columns have ids of their own");
+      return end_with(
+          fmt::format("a matrix has {} rows and {} columns, so they cannot be the same vertices", sizes[0], sizes[1]),
+          "write it as an edge list with different ids for rows and columns");
     }
     size_ = sizes[0];
     entries_ = sizes[2];
@@ -153,15 +154,15 @@ class MtxCodec final : public Codec {
     for (std::size_t i = 0; i < 2; ++i) {
       std::int64_t number = 0;
       if (parse_integer(fields_[i], number) != NumberFault::none || number < 1 || number > size_) {
-        return refuse(RejectReason::bad_id, fmt::format("{} {} is none of 1 to {}, which the line of sizes says",
+        return refuse(RejectReason::bad_id, fmt::format("{} {} is not one of 1 to {}, as the line of sizes says",
                                                         i == 0 ? "row" : "column", in_ticks(fields_[i]), size_));
       }
       Id& id = i == 0 ? update_.source : update_.target;
-      if (parse_id(fields_[i], ids_, id) != IdFault::none) return refuse(RejectReason::bad_id, "it is no id");
+      if (parse_id(fields_[i], ids_, id) != IdFault::none) return refuse(RejectReason::bad_id, "it is not an id");
     }
     if (expected == 3 && !is_value(fields_[2], banner_.field)) {
-      return refuse(RejectReason::malformed, fmt::format("value {} is no {} number", in_ticks(fields_[2]),
-                                                         banner_.field == MtxBanner::Field::real ? "real" : "integer"));
+      return refuse(RejectReason::malformed, fmt::format("value {} is not {} number", in_ticks(fields_[2]),
+                                                         banner_.field == MtxBanner::Field::real ? "a real" : "an integer"));
     }
     update_.label = edge_label_;
     return {{&update_, 1}, std::nullopt, {}, {}};
@@ -206,7 +207,7 @@ std::string read_mtx_banner(std::string_view line, MtxBanner& banner) {
   }
   if (fields.size() != field_count) return fmt::format("the banner {} has {} fields, not 5", in_ticks(line), fields.size());
   const auto not_read = [&](std::string_view what, std::string_view field) {
-    return fmt::format("the banner's {} {} is not read", what, in_ticks(field));
+    return fmt::format("the {} {} of the banner is not supported", what, in_ticks(field));
   };
   if (!same_letters(fields[1], "matrix")) return not_read("object", fields[1]);
   if (!same_letters(fields[2], "coordinate")) return not_read("format", fields[2]);

@@ -119,7 +119,7 @@ Operations::Operations(std::string_view mapping, OptionSpelling spelling)
       if (value.ends_with("=+") || value.ends_with("=-"))
         bad_mapping(mapping, fmt::format("a comma stands behind `{}`, where a semicolon belongs", value));
       if (std::ranges::any_of(mapped_, [&](const auto& other) { return other.first == value; }))
-        bad_mapping(mapping, fmt::format("`{}` is there twice", value));
+        bad_mapping(mapping, fmt::format("`{}` is given twice", value));
       mapped_.emplace_back(value, *inserts);
     }
   }

@@ -229,7 +229,7 @@ class UnpackedSource final : public ByteSource {
   std::size_t fail(const char* fault) {
     if (cancelled_.load(std::memory_order_acquire)) return 0;
     throw Error(name(), std::string("the archive is ") + fault + " at byte " + std::to_string(bytes_read() - in_.size()),
-                "fetch or pack it again");
+                "fetch it or pack it again");
   }
 
   std::unique_ptr<ByteSource> packed_;

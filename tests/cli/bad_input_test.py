@@ -44,7 +44,7 @@ class BadInput(harness.CliTest):
             self.fails(1, "convert", "s.csv", "s.dmg", "--to", "graph", "--max-labels", "2", says="s.csv:4: label_limit")
             for enough in (["--max-labels", "3"], []):
                 self.assertEqual(self.json("replay", "--updates", "s.csv", "--query", "e=(a)-->(b)", *enough)["queries"][0]["new"], 4)
-        self.fails(2, "convert", "s.csv", "s.dmu", "--to", "binary", "--max-labels", "2", says="this is about whole graphs")
+        self.fails(2, "convert", "s.csv", "s.dmu", "--to", "binary", "--max-labels", "2", says="this option is for graph files only")
         self.fails(2, "replay", "--updates", "s.csv", "--query", "e=(a)-->(b)", "--max-labels", "0", says="--max-labels")
 
     def test_self_loops_are_left_out_and_counted_and_cost_nothing_else(self):
@@ -242,8 +242,8 @@ class BadInput(harness.CliTest):
     def test_where_a_snapshot_cannot_be_written_nothing_is_read(self):
         self.write("s.tsv", GOOD)
         (self.dir / "folder").mkdir()
-        for path, why in (("no/such/dir/file", "cannot be written: No such file"), ("folder", "is no regular file"),
-                          ("/dev/null", "is no regular file")):
+        for path, why in (("no/such/dir/file", "cannot be written: No such file"), ("folder", "is not a regular file"),
+                          ("/dev/null", "is not a regular file")):
             with self.subTest(path=path):
                 self.fails(1, "replay", "--updates", "s.tsv", "--query", TRIANGLE, "--batches", "b.jsonl", "--save-snapshot", path,
                            says=f"{path}: {why}")

@@ -304,7 +304,7 @@ class TimesAhead(Doubts):
         self.assertEqual([ahead(DAY - 300), ahead(DAY)], [0, 1])
         self.assertEqual([ahead(DAY, "--max-ahead", "2d"), ahead(3 * DAY, "--max-ahead", "2d"), ahead(3 * DAY, "--max-ahead", "none")],
                          [0, 1, 0])
-        self.fails(2, "replay", "--updates", "s.csv", "--query", RING, "--max-ahead", "soon", says="--max-ahead: 'soon' is no duration")
+        self.fails(2, "replay", "--updates", "s.csv", "--query", RING, "--max-ahead", "soon", says="--max-ahead: 'soon' is not a duration")
 
     def test_several_ahead_are_one_warning_with_a_count(self):
         times = []
@@ -350,8 +350,8 @@ class Deletions(Doubts):
                     _, (warning,) = self.replay_of("s.csv", self.stream(deletions), "--batch", batch)
                     count = 5 if name == "five of nine" else 9
                     self.assertEqual((warning["code"], warning["where"], warning["count"]), ("absent_deletes", "s.csv", count))
-                    self.assertIn(f"{count} of 9 deletions name edges or vertices that are not there", warning["what"])
-                    self.assertIn("whether source and target are swapped", warning["remedy"])
+                    self.assertIn(f"{count} of 9 deletions name edges or vertices that do not exist", warning["what"])
+                    self.assertIn("that source and target are not swapped", warning["remedy"])
 
     def test_nothing_is_told_if_they_are_few_or_undo_what_is_inserted(self):
         for deletions in ([(i if i > 3 else i + 200, i + 100, "T") for i in range(9)], [(i, i + 100, "T") for i in range(9)],

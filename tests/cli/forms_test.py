@@ -132,7 +132,7 @@ class Operations(FormsTest):
 
     def test_a_mapping_that_cannot_be_read(self):
         self.write("m.jsonl", self.deletions(lambda d: {}))
-        for values, says in (("c", "`c` has no ="), ("c=x", "ends with neither =+ nor =-"), ("c=+;c=-", "`c` is there twice"),
+        for values, says in (("c", "`c` has no ="), ("c=x", "ends with neither =+ nor =-"), ("c=+;c=-", "`c` is given twice"),
                              ("=+", "a value is missing"), ("a,,b=+", "a value is missing"),
                              ("c=+,d=-", "a comma stands behind `c=+`, where a semicolon belongs")):
             self.fails(2, "replay", "--updates", "m.jsonl", "--query", RING, "--op-values", values, says=[says, "c,r,u=+;d=-"])
@@ -200,7 +200,7 @@ class Gephi(FormsTest):
     def test_a_mixed_table_is_refused_at_the_first_edge_that_differs(self):
         mixed = self.UNDIRECTED.replace("3,1,Undirected", "3,1,Directed")
         self.refused("g.csv", mixed, query=TRIANGLE, says=["g.csv:4: Type `Directed`, but the edges before it are undirected",
-                                                           "two files", "--directed or --undirected"])
+                                                           "split the file", "--directed or --undirected"])
         self.refused("g.csv", mixed, "--on-error", "skip", query=TRIANGLE, says="g.csv:4: Type `Directed`")
         self.assertEqual(self.rings("g.csv", mixed, "--undirected", query=TRIANGLE), 1)
         mutual = self.UNDIRECTED.replace("3,1,Undirected", "3,1,Mutual")
@@ -209,7 +209,7 @@ class Gephi(FormsTest):
     def test_a_type_that_is_no_direction_is_the_label(self):
         text = "source,target,type\nA,B,T\nB,C,T\nC,A,T\n"
         self.assertEqual(self.rings("t.csv", text), 1)
-        self.refused("t.csv", text + "A,C,Directed\n", says=["t.csv:5: Type `Directed` says how the edge is meant",
+        self.refused("t.csv", text + "A,C,Directed\n", says=["t.csv:5: Type `Directed` says whether the edge has a direction",
                                                               "--columns label=Type"])
         self.assertEqual(self.rings("t.csv", text + "A,C,Directed\n", "--columns", "label=type"), 1)
 
@@ -220,7 +220,7 @@ class Gephi(FormsTest):
 
     def test_label_and_type_that_are_both_labels(self):
         text = "source,target,label,type\nA,B,T,x\n"
-        self.refused("l.csv", text, says=["l.csv:2: it has two columns for label, if Type is one: `x`", "label=NAME"])
+        self.refused("l.csv", text, says=["l.csv:2: there are two columns for the label: Type `x`", "label=NAME"])
         self.assertEqual(self.rings("l.csv", text, "--columns", "label=label", query="d=(a)-[:T]->(b)"), 1)
         self.assertEqual(self.rings("l.csv", text, "--columns", "label=type", query="d=(a)-[:x]->(b)"), 1)
 
@@ -277,10 +277,10 @@ class MatrixMarket(FormsTest):
         banner = "%%MatrixMarket matrix coordinate pattern general\n"
         self.refused("s.mtx", banner + "3 3 2\n1 2\n", query=EDGE, says="says 2 entries, but 1 follow")
         self.refused("s.mtx", banner + "3 3 1\n1 2\n2 3\n", query=EDGE, says=["s.mtx:4: ", "says 1 entries, and this is one more"])
-        self.refused("s.mtx", banner + "3 3 1\n1 4\n", query=EDGE, says="s.mtx:3: bad_id: column `4` is none of 1 to 3")
-        self.refused("s.mtx", banner + "3 3 1\n0 1\n", query=EDGE, says="row `0` is none of 1 to 3")
-        self.refused("s.mtx", banner + "3 2 1\n1 2\n", query=EDGE, says=["s.mtx:2: a matrix of 3 rows and 2 columns", "edge list"])
-        self.refused("s.mtx", banner + "3 3\n1 2\n", query=EDGE, says="s.mtx:2: 2 fields where the line of sizes has 3")
+        self.refused("s.mtx", banner + "3 3 1\n1 4\n", query=EDGE, says="s.mtx:3: bad_id: column `4` is not one of 1 to 3")
+        self.refused("s.mtx", banner + "3 3 1\n0 1\n", query=EDGE, says="row `0` is not one of 1 to 3")
+        self.refused("s.mtx", banner + "3 2 1\n1 2\n", query=EDGE, says=["s.mtx:2: a matrix has 3 rows and 2 columns", "edge list"])
+        self.refused("s.mtx", banner + "3 3\n1 2\n", query=EDGE, says="s.mtx:2: 2 fields, but the line of sizes has 3")
         self.refused("s.mtx", banner, query=EDGE, says="no line of sizes")
 
     def test_it_is_not_read_as_something_else(self):
@@ -354,7 +354,7 @@ class JsonArrays(FormsTest):
         whole = f"[\n{self.A},\n{self.B}\n]\n"
         for text, says in ((whole[:-3], "a.json:3, element 2 from 0: the array does not end"),
                            (whole.replace(",\n{", "\n{"), "a.json:3, element 1 from 0: neither a comma"),
-                           (whole.replace("\n]", ",\n]"), "a comma before the array's end"),
+                           (whole.replace("\n]", ",\n]"), "a comma before the end of the array"),
                            (whole + self.C + "\n", "something follows the array"),
                            (whole.replace('"B","t', '"B,"t'), "a.json:3, element 1 from 0"),
                            (whole[:-6], "a value does not end")):
@@ -401,7 +401,7 @@ class EventsAndVertices(FormsTest):
         self.assertEqual(result["queries"][0]["matches"], 1)
 
     def test_an_edge_table_that_lacks_an_end_is_no_list_of_vertices(self):
-        self.refused("h.csv", "id,type,source,receiver\n1,T,A,B\n", query=EDGE, says=["names no column for target"])
+        self.refused("h.csv", "id,type,source,receiver\n1,T,A,B\n", query=EDGE, says=["has no column for target"])
 
     def test_json_has_the_usual_names_of_csv_in_any_case(self):
         rows = [{"From": "A", "TO": "B", "type": "T"}, {"src": "B", "dst": "C", "rel": "T"}, {"u": "C", "v": "A", "Label": "T"}]
@@ -519,13 +519,13 @@ class Headers(FormsTest):
         self.assertEqual(result["queries"][0]["matches"], 2)
         self.assertEqual([(w["code"], w["where"]) for w in result["warnings"]], [("header_repeated", "c.csv:3")])
         self.refused("d.csv", "source,target,time\nA,B,1\nsource,target,label\nB,C,T\n", query=EDGE,
-                     says=["d.csv:3: `source,target,label` is another header", "two files"])
+                     says=["d.csv:3: `source,target,label` is a second header", "split the file"])
 
     def test_a_header_repeated_in_other_letters(self):
         self.write("c.csv", "Source,Target,Label\nA,B,T\nsource,target,label\nB,C,T\n")
         result = json.loads(self.run_program("match", "--graph", "c.csv", "--query", EDGE, "--json").out)
         self.assertEqual((result["queries"][0]["matches"], [w["code"] for w in result["warnings"]]), (2, ["header_repeated"]))
-        self.refused("d.csv", "source,target,time\nA,B,1\nSOURCE,TARGET,LABEL\nB,C,T\n", query=EDGE, says="is another header")
+        self.refused("d.csv", "source,target,time\nA,B,1\nSOURCE,TARGET,LABEL\nB,C,T\n", query=EDGE, says="is a second header")
         self.write("v.csv", "id,label\n1,A\nId,Label\n2,B\n")
         self.write("e.txt", "1 2\n")
         self.assertEqual(self.warned("e.txt", "--labels", "v.csv"), ["header_repeated"])
@@ -580,8 +580,8 @@ class Headers(FormsTest):
     def test_lines_above_a_header(self):
         for above, number in (("Payments of May\n", 2), ("# written by x\n# today\n", 3), ("\n\nAll, of; them\n", 4)):
             self.refused("t.csv", above + "source,target\n1,2\n", query=EDGE,
-                         says=[f"stands above the header, which is line {number}", f"tail -n +{number} FILE"])
-        self.refused("s.csv", "sep=;\nsource;target\n1;2\n", query=EDGE, says=["s.csv:1: `sep=;` tells Excel", "tail -n +2 FILE"])
+                         says=[f"is above the header, which is line {number}", f"tail -n +{number} FILE"])
+        self.refused("s.csv", "sep=;\nsource;target\n1;2\n", query=EDGE, says=["s.csv:1: `sep=;` is a line about the separator for Excel", "tail -n +2 FILE"])
 
     def test_text_of_16_bits(self):
         for encoding in ("utf-16", "utf-16-le", "utf-16-be"):

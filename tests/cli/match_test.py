@@ -162,7 +162,7 @@ class Match(harness.CliTest):
             self.fails(2, *command, *args, *way, "--induced", says="--count-from vertices: induced matches are counted from edges")
             self.fails(2, *command, *args, *way, "--mode", "edge-distinct", says="--count-from vertices: edge-distinct matches")
         self.ok("match", *args, "--count-from", "edges", "--induced")
-        self.fails(2, "match", *args, "--filter", "none", "--sample", 10, says="--filter: an estimate takes no candidates")
+        self.fails(2, "match", *args, "--filter", "none", "--sample", 10, says="--filter: an estimate does not filter candidates")
 
     def test_limit_stops_promptly(self):
         """A clique of 150 vertices has 60 million squares. All their anchors are processed together."""

@@ -114,7 +114,7 @@ TEST_F(InputTest, AnExpressionMatchesWholeNamesAndNeverTheServicesOwn) {
   EXPECT_TRUE(exact.discover(in(20)).empty());
   Input named(cluster, of({"^" + stem + "\\.in.*", stem + ".in2"}));
   EXPECT_EQ(named.discover(in(20))[1].topics, 1U) << "a name goes before an expression";
-  EXPECT_THAT(thrown([&] { Input bad(cluster, of({"^pay("})); }), HasSubstr("not a regular expression"));
+  EXPECT_THAT(thrown([&] { Input bad(cluster, of({"^pay("})); }), HasSubstr("does not accept this regular expression"));
 }
 
 TEST_F(InputTest, AMissingTopicIsNamedAndNotMade) {
@@ -122,7 +122,7 @@ TEST_F(InputTest, AMissingTopicIsNamedAndNotMade) {
   Input input(cluster, of({topic}));
   for (int i = 0; i < 2; ++i) {
     EXPECT_THAT(thrown([&] { static_cast<void>(input.discover(in(20))); }),
-                ::testing::AllOf(HasSubstr(topic), HasSubstr("no such topic")));
+                ::testing::AllOf(HasSubstr(topic), HasSubstr("the topic does not exist")));
   }
 }
 

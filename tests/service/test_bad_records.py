@@ -162,7 +162,7 @@ class BadRecords(ServiceTest):
         service.wait_committed({f"{self.input}[0]": 8})
         self.assertEqual(service.get("/readyz")[0], 200)
         self.assertEqual([event["event"] for event in service.events() if event.get("event", "").startswith("records are ")],
-                         ["records are refused", "records are taken again"])
+                         ["too many records are refused", "the share of refused records is allowed again"])
         self.assertEqual(service.stop(), 0)
 
     def test_the_share_that_may_be_refused_can_be_set(self):

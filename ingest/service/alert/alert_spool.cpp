@@ -48,7 +48,7 @@ class SpooledAlerts final : public AlertSource {
 AlertSpool::AlertSpool(std::filesystem::path folder) : folder_(std::move(folder)) {
   if (folder_.empty()) folder_ = std::filesystem::temp_directory_path();
   file_ = FileDescriptor(open_unnamed(folder_));
-  if (!file_.open()) fail_on(folder_, "no file for a large batch's alerts can be made", errno);
+  if (!file_.open()) fail_on(folder_, "the temporary file for a large batch's alerts cannot be created", errno);
 }
 
 void AlertSpool::add(std::span<const std::uint32_t> sinks, std::string_view alert) {

@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view new_name =
-    "put it back; or give the sink another name, under which it begins anew. Rotate files with rotate_size only";
+    "restore the file, or give the sink another name to begin anew. Rotate files with rotate_size only";
 constexpr std::size_t spill_bytes = std::size_t{1} << 20;
 
 struct Place {
@@ -43,14 +43,14 @@ Place parse_place(std::string_view position, const fs::path& path) {
     const auto length = parse_number(position.substr(colon + 1));
     if (number && length) return {*number, *length};
   }
-  throw Error(path.string(), "the noted position '" + std::string(position) + "' is none of a file",
-              "a sink that was of another kind needs a new name");
+  throw Error(path.string(), "the log's position '" + std::string(position) + "' is not one in a file",
+              "give the sink a new name, since it was of another type");
 }
 
 std::uint64_t size_of(int descriptor, const fs::path& path) {
   struct stat status{};
   if (::fstat(descriptor, &status) != 0) fail_file(path, "cannot be examined", errno);
-  if (!S_ISREG(status.st_mode)) throw Error(path.string(), "is no regular file", "give the sink the path of a file");
+  if (!S_ISREG(status.st_mode)) throw Error(path.string(), "is not a regular file", "give the sink the path of a file");
   return static_cast<std::uint64_t>(status.st_size);
 }
 
@@ -122,10 +122,9 @@ void FileSink::find(std::string_view position, std::span<const std::uint64_t> nu
   if (there || place_.length == 0) file_ = series_.open(place_.number);
   must_be_whole();
   if (begins_line()) return;
-  throw Error(
-      path().string(),
-      "is another file than the one that sink '" + name_ + "' wrote: no line ends at byte " + std::to_string(place_.length),
-      new_name);
+  throw Error(path().string(),
+              "is not the file that sink '" + name_ + "' wrote, since no line ends at byte " + std::to_string(place_.length),
+              new_name);
 }
 
 /// Keeps complete lines in all files, up to the first line of a batch that was not committed. Removes a line that a crash has
@@ -189,8 +188,8 @@ void FileSink::must_be_whole() const {
   const std::uint64_t size = there ? size_of(file_.get(), path()) : 0;
   if (there && size >= place_.length) return;
   throw Error(path().string(),
-              (there ? "is " + std::to_string(size) + " bytes long, and " : "is gone, and ") + std::to_string(place_.length) +
-                  " were delivered to it by sink '" + name_ + "'",
+              (there ? "is " + std::to_string(size) + " bytes long, but " : "is gone, but ") + std::to_string(place_.length) +
+                  " bytes were delivered to it by sink '" + name_ + "'",
               new_name);
 }
 
@@ -215,7 +214,7 @@ void FileSink::end_line() {
 
 void FileSink::cut() const {
   if (size_of(file_.get(), path()) == place_.length) return;
-  if (::ftruncate(file_.get(), static_cast<off_t>(place_.length)) != 0) fail_file(path(), "cannot be cut", errno);
+  if (::ftruncate(file_.get(), static_cast<off_t>(place_.length)) != 0) fail_file(path(), "cannot be truncated", errno);
 }
 
 void FileSink::begin(std::uint64_t) {

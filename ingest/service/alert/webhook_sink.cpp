@@ -88,7 +88,8 @@ HttpPoster::Headers WebhookSink::with_content_type(const SinkOptions& options) c
     std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     for (const std::string_view own : {"content-type", "content-length", "host", "deltamatch-batch", "idempotency-key"}) {
       if (lower == own)
-        throw Error(ErrorKind::configuration, where_, "header '" + name + "' is the sink's own", "remove it from its headers");
+        throw Error(ErrorKind::configuration, where_, "header '" + name + "' is set by the sink itself",
+                    "remove it from headers");
     }
   }
   HttpPoster::Headers headers = options.headers;
@@ -161,7 +162,7 @@ bool WebhookSink::post() {
   if (is_enough(refused)) return false;
   if (answer.status == 0)
     throw Error(where_, last_failure_, "check its URL, its certificate, and that its server runs and can be reached");
-  if (refused) throw Error(where_, last_failure_, "check its URL and headers, and what its server makes of the alerts");
+  if (refused) throw Error(where_, last_failure_, "check its URL and headers, and why its server refuses the alerts");
   if (answer.retry_after) throw TryLater(*answer.retry_after, where_, last_failure_);
   throw Error(where_, last_failure_);
 }
@@ -176,7 +177,7 @@ bool WebhookSink::is_enough(bool refused) const {
 
 std::string WebhookSink::describe(const HttpAnswer& answer) {
   if (answer.status == 0) return answer.error;
-  const std::string what = "was answered with status " + std::to_string(answer.status);
+  const std::string what = "the server answered with status " + std::to_string(answer.status);
   return answer.excerpt.empty() ? what : what + ": " + answer.excerpt;
 }
 
@@ -186,7 +187,7 @@ void WebhookSink::give_up() {
   for (const auto& [begin, length] : alerts_) alerts.push_back(std::string_view(body_).substr(begin, length));
   letters_.write({batch_, part_, tries, last_failure_}, alerts);
   dropped_ += alerts.size();
-  journal_.tell(Level::error, "alerts given up",
+  journal_.tell(Level::error, "alerts are given up",
                 {{"sink", name_},
                  {"batch", std::to_string(batch_)},
                  {"part", std::to_string(part_)},

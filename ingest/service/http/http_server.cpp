@@ -166,7 +166,7 @@ void HttpServer::Server::accept() {
 
 void HttpServer::Server::accepted(const error_code& error, tcp::socket socket) {
   make_room();
-  if (error) return failed("a connection was not taken: " + error.message());
+  if (error) return failed("a connection could not be accepted: " + error.message());
   connections_.push_back(std::make_shared<HttpConnection>(std::move(socket), *this));
   const std::shared_ptr<HttpConnection> connection = connections_.back();
   try {
@@ -226,8 +226,8 @@ void HttpServer::Server::make(const std::shared_ptr<HttpConnection>& connection,
   if (page == HttpPage::livez) return connection->answer({200, "ok\n", text_type, {}});
   Desk& desk = desk_of(page);
   if (desk.asked >= desk.most) {
-    return connection->answer(page == HttpPage::reload ? http_error(409, "another reload is under way")
-                                                       : http_error(503, "too many requests wait; try again"));
+    return connection->answer(page == HttpPage::reload ? http_error(409, "another reload is running; try again")
+                                                       : http_error(503, "too many requests are waiting; try again"));
   }
   asio::post(desk.threads, [this, connection, page, place = std::make_unique<Place>(desk)]() mutable {
     connection->made(reply_to(page));

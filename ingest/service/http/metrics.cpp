@@ -91,7 +91,7 @@ constexpr std::chrono::steady_clock::time_point no_time = std::chrono::steady_cl
 
 struct Metrics::Series {
   explicit Series(std::string_view version) {
-    gauges(registry, "deltamatch_build_info", "Always 1; its label says which version runs.")
+    gauges(registry, "deltamatch_build_info", "Always 1; the label version says which version runs.")
         .Add({{"version", text_of(version)}})
         .Set(1);
   }
@@ -99,14 +99,14 @@ struct Metrics::Series {
   Registry registry;
 
   Counter& updates =
-      counters(registry, "deltamatch_updates_total", "Updates taken into committed batches, refused ones included.").Add({});
-  Counter& batches = counters(registry, "deltamatch_batches_total", "Batches committed.").Add({});
+      counters(registry, "deltamatch_updates_total", "Updates in committed batches, refused ones included.").Add({});
+  Counter& batches = counters(registry, "deltamatch_batches_total", "Committed batches.").Add({});
   Histogram& batch_seconds =
-      histograms(registry, "deltamatch_batch_seconds", "Seconds from a batch's first record to its settling.")
+      histograms(registry, "deltamatch_batch_seconds", "Seconds from the first record of a batch to its commit.")
           .Add({}, buckets());
-  Family<Histogram>& step_seconds = histograms(registry, "deltamatch_step_seconds", "Seconds that a step took in a batch.");
+  Family<Histogram>& step_seconds = histograms(registry, "deltamatch_step_seconds", "Seconds of one step in one batch.");
   Family<Counter>& edge_changes =
-      counters(registry, "deltamatch_edge_changes_total", "Edges inserted, deleted and expired by batches, once netted.");
+      counters(registry, "deltamatch_edge_changes_total", "Edges inserted, deleted and expired, in the net of each batch.");
   Counter& inserted = edge_changes.Add(edge_change("inserted"));
   Counter& deleted = edge_changes.Add(edge_change("deleted"));
   Counter& expired = edge_changes.Add(edge_change("expired"));
@@ -125,7 +125,7 @@ struct Metrics::Series {
   Family<Gauge>& suspended_queries =
       gauges(registry, "deltamatch_query_suspended", "1 while a query is suspended because it exceeded its budget.");
   Gauge& under_way =
-      gauges(registry, "deltamatch_batch_under_way_seconds", "For how long the present batch has been processed; 0 if briefly.")
+      gauges(registry, "deltamatch_batch_under_way_seconds", "Seconds that the present batch has been processed; 0 if briefly.")
           .Add({});
 
   Gauge& edges = gauges(registry, "deltamatch_graph_edges", "Edges of the data graph.").Add({});
@@ -136,18 +136,21 @@ struct Metrics::Series {
   Family<Gauge>& watermark =
       gauges(registry, "deltamatch_watermark_seconds", "Event time up to which the stream is complete, since the epoch.");
 
-  Gauge& missing = gauges(registry, "deltamatch_input_partitions_missing", "Partitions that were read and are gone.").Add({});
-  Family<Gauge>& lag = gauges(registry, "deltamatch_consumer_lag", "Records of a partition that are in no committed batch.");
-  Family<Counter>& bad_records = counters(registry, "deltamatch_bad_records_total", "Records refused.");
+  Gauge& missing =
+      gauges(registry, "deltamatch_input_partitions_missing", "Partitions that were read before and are gone.").Add({});
+  Family<Gauge>& lag = gauges(registry, "deltamatch_consumer_lag", "Records in Kafka that are in no committed batch.");
+  Family<Counter>& bad_records = counters(registry, "deltamatch_bad_records_total", "Refused records.");
   Gauge& refused_share =
-      gauges(registry, "deltamatch_refused_share", "Share of the last records that was refused, from 0 to 1.").Add({});
+      gauges(registry, "deltamatch_refused_share", "Share of the last 10,000 records that was refused, from 0 to 1.").Add({});
   Family<Counter>& doubtful =
-      counters(registry, "deltamatch_doubtful_readings_total", "Warnings about how records are read, by their code.");
-  Family<Counter>& dead_letters = counters(registry, "deltamatch_dead_letters_total", "Records put among the dead letters.");
+      counters(registry, "deltamatch_doubtful_readings_total", "Warnings about how records are read, by code.");
+  Family<Counter>& dead_letters =
+      counters(registry, "deltamatch_dead_letters_total", "Refused records that were kept as dead letters.");
   Family<Counter>& shortened =
-      counters(registry, "deltamatch_shortened_records_total", "Records too large for a topic, written shortened.");
+      counters(registry, "deltamatch_shortened_records_total",
+               "Alerts and dead letters that were shortened because their topic refuses longer records.");
 
-  Family<Counter>& transactions = counters(registry, "deltamatch_transactions_total", "Transactions by their outcome.");
+  Family<Counter>& transactions = counters(registry, "deltamatch_transactions_total", "Transactions by outcome.");
   Histogram& transaction_seconds =
       histograms(registry, "deltamatch_transaction_seconds", "Seconds from a transaction's begin to its outcome.")
           .Add({}, buckets());
@@ -158,13 +161,13 @@ struct Metrics::Series {
       counters(registry, "deltamatch_snapshot_failures_total", "Snapshots that could not be written.").Add({});
 
   Family<Counter>& suppressed =
-      counters(registry, "deltamatch_alerts_suppressed_total", "Alerts that a sink's rate limit kept from it.");
+      counters(registry, "deltamatch_alerts_suppressed_total", "Alerts that the rate limit of a sink kept from it.");
   std::mutex raising_mutex;
   Family<Counter>& delivered = counters(registry, "deltamatch_alerts_delivered_total", "Alerts delivered to a sink.");
-  Family<Gauge>& undelivered =
-      gauges(registry, "deltamatch_sink_undelivered_batches", "Committed batches whose alerts a sink has not got yet.");
+  Family<Gauge>& undelivered = gauges(registry, "deltamatch_sink_undelivered_batches",
+                                      "Committed batches whose alerts are not delivered to a sink yet.");
   Family<Counter>& delivery_failures =
-      counters(registry, "deltamatch_delivery_failures_total", "Tries to deliver a batch to a sink that failed.");
+      counters(registry, "deltamatch_delivery_failures_total", "Failed tries to deliver a batch to a sink.");
   Family<Counter>& dropped = counters(registry, "deltamatch_alerts_dropped_total", "Alerts that a sink gave up.");
 
   Family<Gauge>& state = gauges(registry, "deltamatch_state", "1 for the state that the service is in, 0 for the others.");

@@ -45,7 +45,8 @@ class Marks {
           return mark;
         }
       } else if (Clock::now() >= deadline) {
-        throw Unreachable(to_string(topic_), fmt::format("read to offset {} of {} in the time given", reader_.seen(0), end_),
+        throw Unreachable(to_string(topic_),
+                          fmt::format("only read to offset {} of {} in the time allowed", reader_.seen(0), end_),
                           "check that the brokers are up");
       }
     }
@@ -63,7 +64,7 @@ class Marks {
     try {
       Mark mark = parse_mark(value, where);
       if (last_ && mark.batch <= *last_) {
-        pass_over(record.offset, fmt::format("the mark of batch {} behind that of batch {}", mark.batch, *last_));
+        pass_over(record.offset, fmt::format("the mark of batch {} follows that of batch {}", mark.batch, *last_));
         return std::nullopt;
       }
       last_ = mark.batch;
@@ -71,10 +72,10 @@ class Marks {
     } catch (const Error& error) {
       if (claims_to_be_mark(value)) {
         throw Error("", error.what(),
-                    "run the release that wrote it; if it is a stray, give the application another name and an empty state "
-                    "directory, and let nobody else write to this topic");
+                    "use the release that wrote it; or, if another program wrote it, choose another application name and an "
+                    "empty state directory, and allow only the service to write to its topic");
       }
-      pass_over(record.offset, "no commit record");
+      pass_over(record.offset, "not a commit record");
       return std::nullopt;
     }
   }
@@ -88,7 +89,8 @@ class Marks {
          {"offset", std::to_string(offset)},
          {"what", what},
          {"effect", "it is passed over"},
-         {"remedy", "find out who writes to this topic, and allow only the application to (an ACL of the brokers)"}});
+         {"remedy",
+          "find out who writes to this topic, and allow only the service to write to it (by an ACL of the brokers)"}});
   }
 
   Reader reader_;

@@ -117,7 +117,7 @@ void Reader::take(const kafka::Message& message, Clock::time_point asked) {
     taken = assembler_.add(record, now);  // uses `now`, because hand_over may have waited long
   }
   decoding_ += Clock::now() - now;
-  if (!taken) throw Error("batch", "an empty batch does not take a record");
+  if (!taken) throw Error("batch", "a record does not fit into an empty batch");
 }
 
 /// Closes the open batch and waits until the caller has room for it.
@@ -182,8 +182,8 @@ void Reader::leave(const TopicPartition& partition) {
   journal_.tell(Level::error, "input_partition_gone",
                 {{"partition", to_string(partition)},
                  {"next_offset", std::to_string(index ? input_.seen(*index) : known_.at(partition))},
-                 {"effect", "nothing is read of it until it is back; the others go on"},
-                 {"remedy", "restore the topic; do not make another under its name"}});
+                 {"effect", "it is not read until it is back; the other partitions are"},
+                 {"remedy", "restore the topic; do not create another one of its name"}});
 }
 
 void Reader::take_back(const kafka::InputPartition& partition) {

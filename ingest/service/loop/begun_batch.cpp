@@ -17,7 +17,7 @@ namespace deltamatch::ingest {
 namespace {
 
 constexpr std::string_view remedy =
-    "set it back for this start, or start the instance in whose state directory the log of that batch lies";
+    "restore the query for this start, or start the instance whose state directory holds the log of that batch";
 
 /// The queries that were standing after the batch, as configured now.
 std::vector<ServiceQuery> queries_of(const BegunBatch& begun, const Mark& before) {
@@ -30,17 +30,17 @@ std::vector<ServiceQuery> queries_of(const BegunBatch& begun, const Mark& before
     });
     if (query == begun.options.queries.end()) {
       throw Error(ErrorKind::configuration, "queries",
-                  fmt::format("batch {} is published in part, with the query '{}', which is configured otherwise now",
+                  fmt::format("batch {} is only partly published, and its query '{}' has changed since",
                               begun.progress.mark.batch, active.name),
                   remedy);
     }
     const bool is_new = std::ranges::find(before.queries, active) == before.queries.end();
     if (is_new && query->report_existing) {
-      throw Error(ErrorKind::configuration, "state.directory",
-                  fmt::format("batch {} is published in part, and told what matched the query '{}' already: in which order "
-                              "only the log tells",
-                              begun.progress.mark.batch, active.name),
-                  "start the instance in whose state directory the log of that batch lies");
+      throw Error(
+          ErrorKind::configuration, "state.directory",
+          fmt::format("batch {} is only partly published, and only its log has the order of the existing matches of query '{}'",
+                      begun.progress.mark.batch, active.name),
+          "start the instance whose state directory holds the log of that batch");
     }
     queries.push_back(*query);
     queries.back().budget = {};  // the query kept within it
@@ -76,8 +76,8 @@ void match_again(const BegunBatch& begun, Recovered& recovered, InputBatch batch
   standing.replace({}, {});
   if (commit.result.batch != mark.batch || commit.result.watermark != mark.watermark) {
     throw Error(begun.directory.path().string(),
-                fmt::format("batch {}, read from the input again, is not the one that was begun", mark.batch),
-                "start the instance in whose state directory the log of that batch lies");
+                fmt::format("batch {}, read again from the input, differs from the one that is partly published", mark.batch),
+                "start the instance whose state directory holds the log of that batch");
   }
   append_to_log(begun.options, *recovered.log, commit, true);
   recovered.log->sync();
@@ -93,8 +93,8 @@ void publish_rest(const BegunBatch& begun, kafka::Transactions& transactions,
   do {
     entry = log.next();
     if (entry == LogReader::Entry::end) {
-      throw Error(begun.directory.path().string(), fmt::format("batch {} cannot be read from the log any more", mark.batch),
-                  "start again");
+      throw Error(begun.directory.path().string(), fmt::format("the log no longer holds batch {}", mark.batch),
+                  "start the service again");
     }
   } while (entry != LogReader::Entry::batch || log.batch().mark.batch != mark.batch);
   std::vector<TopicAlerts> alerts;
@@ -102,10 +102,10 @@ void publish_rest(const BegunBatch& begun, kafka::Transactions& transactions,
     if (!streamed.in_transaction) continue;
     const auto sink = std::ranges::find(begun.options.sinks, streamed.sink, &SinkOptions::name);
     if (sink == begun.options.sinks.end() || sink->kind != SinkOptions::Kind::kafka) {
-      throw Error(ErrorKind::configuration, "sinks",
-                  fmt::format("batch {} is published in part, and the sink '{}', which gets alerts of it, is no topic any more",
-                              mark.batch, streamed.sink),
-                  "set it back for this start");
+      throw Error(
+          ErrorKind::configuration, "sinks",
+          fmt::format("batch {} is only partly published, and its sink '{}' is no longer a topic", mark.batch, streamed.sink),
+          "restore the sink for this start");
     }
     const auto published = begun.progress.published.find(streamed.sink);
     alerts.push_back({streamed.sink, sink->topic, logged_stream(begun.directory, mark.batch, streamed.sink, streamed.alerts),

@@ -56,9 +56,9 @@ Pipeline::Pipeline(const Context& context, Recovered recovered)
   status_.committed = last_;
   status_.graph = engine_.graph();
   if (!last_.reading.empty() && last_.reading != reading_) {
-    context_.journal.tell(Level::warn, "the input is read otherwise from here on",
-                          {{"behind_batch", std::to_string(last_.batch)},
-                           {"effect", "batches before cannot be made anew from the input with this configuration"}});
+    context_.journal.tell(Level::warn, "the input is read differently from now on",
+                          {{"after_batch", std::to_string(last_.batch)},
+                           {"effect", "earlier batches cannot be rebuilt from the input with this configuration"}});
   }
   snapshotter_ = std::make_unique<Snapshotter>(context_.directory, *log_, context_.journal,
                                                snapshotter_options(context_.options, last_.graph, context_.journal));
@@ -165,16 +165,14 @@ void Pipeline::stop_soon() {
 void Pipeline::throw_ending() const {
   if (exceeded_) {
     throw Error(ErrorKind::record, exceeded_->where, exceeded_->what,
-                "there are two ways on: raise the query's budget, or set its budget.then to suspend, which keeps the service "
-                "and the other queries going. Without a change the next start ends here again");
+                "raise the query's budget, or set its budget.then to suspend to let the other queries go on. Without a change, "
+                "the next start ends here again");
   }
   if (failure_) {
-    throw Error(
-        ErrorKind::record, fmt::format("{} at offset {}", to_string(failure_->at), failure_->offset),
-        fmt::format("{}: {}", reject_name(failure_->reason), failure_->message),
-        "there are two ways on: set input.on_error to skip (or dead-letter, which keeps it) to pass over it; or, where the "
-        "record is right, change how its topic is read (format, columns, ids, time_unit, input.max_ahead). Without a "
-        "change the next start ends here again");
+    throw Error(ErrorKind::record, fmt::format("{} at offset {}", to_string(failure_->at), failure_->offset),
+                fmt::format("{}: {}", reject_name(failure_->reason), failure_->message),
+                "set input.on_error to skip or dead-letter to pass over it; or, if the record is right, change how its topic "
+                "is read (format, columns, ids, time_unit, input.max_ahead). Without a change, the next start ends here again");
   }
 }
 
@@ -182,12 +180,12 @@ void Pipeline::throw_ending() const {
 bool Pipeline::settle(InputBatch& batch) {
   while (!process(batch)) {
     if (monitor_.gives_up()) {
-      context_.journal.tell(Level::warn, "a batch was abandoned, because the service is to stop",
+      context_.journal.tell(Level::warn, "a batch was abandoned because the service stops",
                             {{"batch", std::to_string(last_.batch + 1)},
-                             {"effect", "nothing of it is committed, the next start takes it again"}});
+                             {"effect", "nothing of it is committed; the next start processes it again"}});
       return false;
     }
-    context_.journal.tell(Level::info, "a batch was abandoned, because other queries are wanted: it is matched anew",
+    context_.journal.tell(Level::info, "a batch was abandoned because the queries change; it is matched again",
                           {{"batch", std::to_string(last_.batch + 1)}});
     serve_requests();
   }
@@ -287,7 +285,7 @@ void Pipeline::submit(Commit&& commit) {
 void Pipeline::report_backend() {
   BackendStatistics now = engine_.backend_statistics();
   if (!now.notice.empty() && (!status_.backend || status_.backend->notice != now.notice)) {
-    context_.journal.tell(Level::warn, "the backend matches otherwise than asked for",
+    context_.journal.tell(Level::warn, "the backend does not match as configured",
                           {{"backend", now.backend}, {"why", now.notice}});
   }
   const std::scoped_lock lock(mutex_);
@@ -329,13 +327,14 @@ void Pipeline::finish() {
     if (end_by_) deadline = *end_by_;
   }
   if (!committer_->drain(deadline)) {
-    throw Error("service", "the last batches could not be committed in time", "they are read again at the next start");
+    throw Error("service", "the last batches could not be committed within shutdown_timeout",
+                "the next start reads them again");
   }
   // The snapshot comes first: sinks that do not answer would use up its time, and the log has what they lack. If the engine has
   // settled a batch that must not be committed, it is not saved.
   if (!exceeded_) snapshotter_->save_now(engine_, last_);
   if (!deliverer_->stop(deadline)) {
-    context_.journal.tell(Level::warn, "some alerts are not delivered yet, they are at the next start", {});
+    context_.journal.tell(Level::warn, "some alerts are not delivered yet; the next start delivers them", {});
   }
   log_->sync();
 }
@@ -353,7 +352,7 @@ std::string Pipeline::stalled() const {
   if (std::string overdue = monitor_.overdue(); !overdue.empty()) return overdue;
   const auto since = committer_->waiting_since();
   if (!since || Clock::now() - *since < stalled_after) return {};
-  return fmt::format("no batch was committed for {} s, although one waits",
+  return fmt::format("no batch was committed for {} s, although one is waiting",
                      std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - *since).count());
 }
 

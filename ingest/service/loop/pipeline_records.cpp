@@ -64,16 +64,16 @@ void Pipeline::note_reading(const InputBatch& batch, const BatchResult& result) 
     if (!first.empty()) status_.last_refused = std::move(first);
     context_.metrics.refused_share(status_.refused.share());
   }
-  if (now && !before) context_.journal.tell(Level::error, "records are refused", {{"why", refuses()}});
-  if (before && !now) context_.journal.tell(Level::info, "records are taken again");
+  if (now && !before) context_.journal.tell(Level::error, "too many records are refused", {{"why", refuses()}});
+  if (before && !now) context_.journal.tell(Level::info, "the share of refused records is allowed again");
 }
 
 std::string Pipeline::refuses() const {
   const std::scoped_lock lock(mutex_);
   const double most = context_.options.input.max_refused;
   if (status_.refused.share() <= most) return {};
-  return fmt::format("{} of the last {} records were refused, more than input.max_refused ({}); {}", status_.refused.refused(),
-                     status_.refused.records(), most, status_.last_refused);
+  return fmt::format("{} of the last {} records were refused, more than input.max_refused ({}) allows; the last one: {}",
+                     status_.refused.refused(), status_.refused.records(), most, status_.last_refused);
 }
 
 /// Collects what codec and engine refused, in the order of the input.

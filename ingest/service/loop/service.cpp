@@ -169,12 +169,13 @@ void Service::Impl::run() {
   try {
     until_answered([&](kafka::Deadline deadline) {
       ownership.emplace(cluster, deadline, [this] {
-        journal.tell(Level::warn, "the group has taken the application away; going on unless another instance takes over");
+        journal.tell(Level::warn,
+                     "the group of owners withdrew the application; this instance goes on unless another one takes over");
       });
     });
     if (ownership->wait_until_owned(stop.get_token())) own(cluster, directory, *ownership);
   } catch (const Stopped&) {
-    journal.tell(Level::info, "stopped before it ran");
+    journal.tell(Level::info, "the service stopped before it began to work");
   } catch (...) {
     if (http) http->stop();
     throw;
@@ -229,14 +230,15 @@ ReadAgain Service::Impl::read_again() {
   for (const ServiceQuery& query : again.queries) {
     for (const std::string& sink : query.sinks) {
       if (std::ranges::find(options.sinks, sink, &SinkOptions::name) != options.sinks.end()) continue;
-      throw Error(ErrorKind::configuration, query.where, fmt::format("the sink '{}' is new", sink),
-                  "start the service again: while it runs only queries can change");
+      throw Error(ErrorKind::configuration, query.where,
+                  fmt::format("the sink '{}' is new, and only queries can change while the service runs", sink),
+                  "start the service again");
     }
   }
   if (!again.needs_restart.empty()) {
-    journal.tell(
-        Level::warn, "the configuration has changed beyond its queries",
-        {{"keys", fmt::format("{}", fmt::join(again.needs_restart, ", "))}, {"remedy", "start the service again for these"}});
+    journal.tell(Level::warn, "the configuration has changed in more than its queries",
+                 {{"keys", fmt::format("{}", fmt::join(again.needs_restart, ", "))},
+                  {"remedy", "start the service again to use these keys"}});
   }
   return again;
 }
@@ -247,8 +249,7 @@ std::vector<ServiceQuery> Service::Impl::queries_to_begin_with() {
   try {
     queries = read_again().queries;
   } catch (const Error& error) {
-    journal.tell(Level::error, "the configuration cannot be taken anew: the queries that were taken last hold",
-                 {{"why", error.what()}});
+    journal.tell(Level::error, "the configuration cannot be read again, so the previous queries stay", {{"why", error.what()}});
   }
   return queries;
 }
@@ -265,7 +266,7 @@ std::string Service::Impl::reload() {
   if (working) {
     change = working->change_queries(again.queries);
   } else {
-    journal.tell(Level::info, "the queries are taken when this instance begins to work",
+    journal.tell(Level::info, "this instance uses the new queries once it begins to work",
                  {{"queries", std::to_string(again.queries.size())}});
   }
   queries = std::move(again.queries);

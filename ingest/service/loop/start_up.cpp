@@ -111,15 +111,15 @@ class Recutter {
     mark = commits.next(Clock::now() + patience);
     if (mark && mark->batch == recovered_.reached.batch && *mark != recovered_.reached) {
       throw Error(context_.directory.path().string(),
-                  fmt::format("batch {} stands there otherwise than its commit record tells", mark->batch),
-                  "name an empty directory: the state is then made anew from Kafka");
+                  fmt::format("batch {} in the state directory differs from its commit record", mark->batch),
+                  "name an empty state directory, and the service rebuilds the state from Kafka");
     }
     kafka::RangeReader ranges(context_.cluster, recovered_.reached.ends, context_.options.input.queue_bytes);
     while ((mark = commits.next(Clock::now() + patience)) && mark->batch <= committed_.batch) {
       if (mark->batch != engine.batch() + 1) {
         throw Error(kafka::commit_topic(context_.options.application),
-                    fmt::format("no commit record of batch {}", engine.batch() + 1),
-                    "restore the state directory from a backup, or start a new application");
+                    fmt::format("the commit record of batch {} is missing", engine.batch() + 1),
+                    "restore the state directory from a backup, or choose another application name");
       }
       cut(ranges, *mark);
       // Unlike the log, the input has refused records, so the limit on labels is applied again. No query stands yet.
@@ -131,7 +131,7 @@ class Recutter {
       throw Error(
           kafka::commit_topic(context_.options.application),
           fmt::format("the commit records end at batch {}, before batch {}", recovered_.reached.batch, committed_.batch),
-          "restore the state directory from a backup, or start a new application");
+          "restore the state directory from a backup, or choose another application name");
     }
   }
 
@@ -161,10 +161,9 @@ class Recutter {
     if (mark.reading.empty() || mark.reading == reading_) return;
     throw Error(
         ErrorKind::configuration, "input",
-        fmt::format("batch {} was read with other topics, formats, columns, max_record, max_ahead or max_labels, or by another "
-                    "release, and has to be read again",
-                    mark.batch),
-        "set them back for this start, or restore the state directory from a backup");
+        fmt::format("batch {} must be read again, but this configuration or release would read it differently", mark.batch),
+        "restore topics, formats, columns, max_record, max_ahead and max_labels for this start, or restore the state directory "
+        "from a backup");
   }
 
   void take(const kafka::RangeReader& ranges, const kafka::Message& message) {
@@ -197,7 +196,7 @@ class Recutter {
 /// Completes a batch whose owner left after publishing only a part of it.
 void end_begun(const StartupContext& context, Recovered& recovered, const BatchProgress& progress,
                kafka::Transactions& transactions) {
-  context.journal.tell(Level::warn, "a batch is published in part, its other alerts are published now",
+  context.journal.tell(Level::warn, "a batch is only partly published; the rest is published now",
                        {{"batch", std::to_string(progress.mark.batch)}});
   const BegunBatch begun{context.options, context.directory, context.journal, progress};
   if (recovered.reached != progress.mark) {
@@ -216,7 +215,7 @@ std::size_t entry_of(const std::vector<InputTopics>& topics, const std::string& 
     if (kafka::TopicExpression::is_one(topics[i].name) && kafka::TopicExpression(topics[i].name).matches(topic)) return i;
   }
   throw Error(ErrorKind::configuration, "input.topics",
-              fmt::format("nothing says how to read topic {}, which was read before", topic), "list it");
+              fmt::format("the topic {} was read before, but is not listed now", topic), "list it again");
 }
 
 Recovered start_up(const StartupContext& context, kafka::Input& input, kafka::Transactions& transactions) {
@@ -245,7 +244,7 @@ Recovered start_up(const StartupContext& context, kafka::Input& input, kafka::Tr
   Recovered recovered = recover(context.directory, wanted, context.journal);
   recovered.engine.limit_labels(options.input.max_labels);
   if (recovered.reached.batch < committed->batch) {
-    context.journal.tell(Level::warn, "the log is lost, its batches are read from the input again",
+    context.journal.tell(Level::warn, "the log is lost, so its batches are read from the input again",
                          {{"from", std::to_string(recovered.reached.batch + 1)}, {"to", std::to_string(committed->batch)}});
     Recutter(context, recovered, *committed).run(commits);
     // The log lacks these batches. A later snapshot replaces them.

@@ -38,7 +38,7 @@ std::string segment_name(std::uint64_t first) { return numbered_name(prefix, fir
 std::optional<std::uint64_t> segment_number(std::string_view name) { return number_in(name, prefix, suffix); }
 
 std::string to_bytes(const Head& head) {
-  if (head.fingerprint.size() != fingerprint_size) throw Error("log", "a fingerprint that is not 32 digits");
+  if (head.fingerprint.size() != fingerprint_size) throw Error("log", "a fingerprint does not have 32 digits");
   std::string bytes(magic);
   put_fixed(bytes, head.version, 4);
   put_fixed(bytes, head.first, 8);
@@ -66,8 +66,8 @@ Packer::~Packer() { ZSTD_freeCCtx(context_->zstd); }
 
 void Packer::pack(std::string_view payload, std::uint64_t offset, std::string_view where, std::string& out) {
   if (payload.size() > std::numeric_limits<std::uint32_t>::max()) {
-    throw Error(where, fmt::format("a batch of {} bytes is beyond the 4 GiB that an entry can hold", payload.size()),
-                "cut the stream into smaller batches, or let queries with that many matches count only");
+    throw Error(where, fmt::format("a batch has {} bytes, more than the 4 GiB that an entry can hold", payload.size()),
+                "lower batch.max_updates, or give queries with that many matches no sinks");
   }
   std::string& packed = context_->packed;
   packed.resize(ZSTD_compressBound(payload.size()));

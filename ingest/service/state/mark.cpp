@@ -15,7 +15,7 @@ namespace {
 constexpr int version = 1;
 
 [[noreturn]] void refuse(std::string_view where, std::string_view what) {
-  throw Error(where, fmt::format("not the mark of a batch: {}", what));
+  throw Error(where, fmt::format("this is not the mark of a batch: {}", what));
 }
 
 /// Matches escape bytes that are not UTF-8, but not every JSON reader accepts that. A mark must be readable by all.
@@ -25,20 +25,21 @@ void append_name(std::string& out, const std::string& name) {
   } catch (const nlohmann::json::exception&) {
     std::string shown;
     append_json_string(shown, name);
-    throw Error(ErrorKind::configuration, shown, "a name that is not UTF-8", "rename it");
+    throw Error(ErrorKind::configuration, shown, "the name is not UTF-8", "rename it");
   }
 }
 
 std::int32_t partition_number(std::string_view text, std::string_view where) {
   std::int32_t number = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 0) refuse(where, "a partition that is no number");
+  if (error != std::errc() || end != text.data() + text.size() || number < 0)
+    refuse(where, "the number of a partition is not a number");
   return number;
 }
 
 std::uint64_t unsigned_number(const nlohmann::json& value, std::string_view where) {
   if (!value.is_number_unsigned() || value.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max()) {
-    refuse(where, fmt::format("{} where a batch or an offset should stand", value.dump()));
+    refuse(where, fmt::format("{} is not a batch or an offset", value.dump()));
   }
   return value.get<std::uint64_t>();
 }
@@ -108,7 +109,7 @@ Mark parse_mark(std::string_view json, std::string_view where) {
   Mark mark;
   try {
     const nlohmann::json object = nlohmann::json::parse(json);
-    if (object.at("v").get<int>() != version) refuse(where, "it is of another version");
+    if (object.at("v").get<int>() != version) refuse(where, "it has another version");
     mark.batch = unsigned_number(object.at("batch"), where);
     if (!object.at("time").is_null()) mark.watermark = object.at("time").get<Timestamp>();
     for (const auto& [topic, partitions] : object.at("ends").items()) {
@@ -123,7 +124,8 @@ Mark parse_mark(std::string_view json, std::string_view where) {
       for (const auto& [name, query] : object.at("suspended").items()) {
         const auto over = query.at("over").get<std::string>();
         const bool time = over == shortfall_name(Shortfall::timeout);
-        if (!time && over != shortfall_name(Shortfall::limit)) refuse(where, "a query is suspended for a reason of no name");
+        if (!time && over != shortfall_name(Shortfall::limit))
+          refuse(where, "the reason why a query is suspended is not known");
         mark.suspended.push_back({name, query.at("fingerprint").get<std::string>(), unsigned_number(query.at("batch"), where),
                                   time ? Shortfall::timeout : Shortfall::limit});
       }

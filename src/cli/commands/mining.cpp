@@ -36,20 +36,19 @@ void check_mining(const MiningOptions& options) {
     refuse("--backend", options.list ? "lists are made on CPU cores" : options.only_on_cores,
            "leave --backend and the options of devices out");
   }
-  if (options.json && options.csv) refuse("--csv", "--json wants standard output too", "choose one of them");
+  if (options.json && options.csv) refuse("--csv", "--json writes to standard output too", "choose one of them");
   if (!options.list) {
     if (!options.out.empty() || !options.out_format.empty()) {
       refuse(options.out.empty() ? "--out-format" : "--out", "nothing is listed", "add --emit subgraphs");
     }
     if (options.limit) refuse("--limit", "nothing is listed", "add --emit subgraphs, or use --timeout");
   } else if ((options.out.empty() || options.out == "-") && (options.json || options.csv)) {
-    refuse(options.json ? "--json" : "--csv", "what is listed wants standard output too",
+    refuse(options.json ? "--json" : "--csv", "the list goes to standard output too",
            "write the subgraphs to a file with --out FILE");
   } else if (options.out_format.empty() && std::filesystem::path(options.out).extension() == ".dmm") {
     // Readers choose the format by this name, and would find text.
-    refuse("--out " + options.out,
-           "such a name is that of matches in the binary form, and subgraphs are written as jsonl or csv",
-           "name the file otherwise, or choose a format with --out-format");
+    refuse("--out " + options.out, "this ending means binary matches, but subgraphs are written as jsonl or csv",
+           "use another ending, or choose a format with --out-format");
   }
   check_apart(input_paths(options.graph, {}, {}), {{"--out", options.out}, {"--dead-letters", options.graph.dead_letters}});
 }
@@ -91,18 +90,17 @@ std::optional<Count> total(const MiningAnswer& answer) {
 
 void add_mining_options(const Command& command, MiningOptions& options) {
   const std::string output = "Output";
-  add_choice(command, "--emit", options.list, "Counts only, or also the vertices of each that is counted (default: counts)",
+  add_choice(command, "--emit", options.list, "Count only, or also list the vertices of each (default: counts)",
              std::vector<std::pair<std::string, bool>>{{"counts", false}, {"subgraphs", true}})
       .group(output);
-  command.add_text("--out", options.out, "Where --emit subgraphs writes, - for standard output (default)", "FILE")
-      .group(output);
-  add_choice(command, "--out-format", options.out_format, "Format of what is listed (default: by the file's name, else jsonl)",
+  command.add_text("--out", options.out, "Where --emit subgraphs writes (default: -, standard output)", "FILE").group(output);
+  add_choice(command, "--out-format", options.out_format, "Format of the list (default: by the name of the file, or jsonl)",
              std::vector<std::pair<std::string, std::string>>{{"jsonl", "jsonl"}, {"csv", "csv"}})
       .group(output);
-  add_number(command, "--limit", options.limit, "List at most so many", 1).group(output);
+  add_number(command, "--limit", options.limit, "List at most N", 1).group(output);
   add_json_option(command, options.json);
   command.add_flag("--csv", options.csv, "Print the counts as CSV instead of a table").group(output);
-  add_duration(command, "--timeout", options.timeout, "Stop after so long, e.g. 10s").group("Running");
+  add_duration(command, "--timeout", options.timeout, "Stop after this time, e.g. 10s").group("Running");
   add_graph_options(command, options.graph, false, DeviceUse::counts);
 }
 
@@ -278,7 +276,7 @@ std::string Mining::table(const MiningAnswer& answer) const {
 std::string Mining::shortfall(const MiningAnswer& answer) const {
   if (answer.complete) return "";
   if (interrupted()) return fmt::format("deltamatch: stopped by {}, so the answer is partial\n", interrupt_name());
-  return fmt::format("deltamatch: stopped by --{0}, so the answer is partial; raise --{0} for the whole of it\n", cause());
+  return fmt::format("deltamatch: stopped by --{0}, so the answer is partial; raise --{0} for all of it\n", cause());
 }
 
 /// Says what has cut the answer short.

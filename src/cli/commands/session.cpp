@@ -95,7 +95,7 @@ void Session::check_updates_of_snapshot(const std::string& snapshot) const {
     if (!engine_->options().directed || !source->says_undirected()) continue;
     throw Error(ErrorKind::usage, "inputs",
                 fmt::format("{} is undirected, but the snapshot {} holds a directed graph", source->name(), snapshot),
-                "say that all edges are directed with --directed");
+                "add --directed to read all edges as directed");
   }
 }
 
@@ -175,14 +175,14 @@ bool Session::decide_direction(const GraphOptions& graph) const {
                            input.directed() ? "directed" : "undirected");
       };
       throw Error(ErrorKind::usage, "inputs", fmt::format("{}, but {}", kind(*first), kind(*source)),
-                  "say how all edges are meant with --directed or --undirected");
+                  "add --directed or --undirected for all of them");
     }
   }
   if (directed && first != nullptr && first->directed() != *directed) {
     throw Error(
         ErrorKind::usage, "inputs",
         fmt::format("{} is {}, but the graph file is not", first->name(), first->directed() ? "directed" : "undirected"),
-        fmt::format("say that all edges are {} with --{}", *directed ? "directed" : "undirected",
+        fmt::format("add --{1} to read all edges as {0}", *directed ? "directed" : "undirected",
                     *directed ? "directed" : "undirected"));
   }
   if (directed) return *directed;
@@ -197,7 +197,7 @@ std::optional<BackendStatistics> Session::backend() const {
 void Session::load_as_updates(engine::GraphFile& file) {
   const Timestamp window = engine_->options().window;
   if (window > 0 && !file.timed()) {
-    throw Error(ErrorKind::usage, "--window", fmt::format("the edges of the graph file {} bear no times", file.name()),
+    throw Error(ErrorKind::usage, "--window", fmt::format("the edges of the graph file {} have no times", file.name()),
                 "write it with --times, or leave --window out");
   }
   UpdateBatch batch;
@@ -271,10 +271,9 @@ void Session::conclude(ingest::UpdateStream& source, Report& report, const Vain&
   constexpr std::uint64_t many = 10;  // more than one in this many
   if (auto absent = vain.absent.warning(source.name())) report.notes.warn(std::move(*absent));
   if (vain.late <= source.records() / many) return;
-  report.notes.warn(
-      {"late", source.name(),
-       "more than a tenth of the records lie further below an earlier time than the window is long, and are left out",
-       "see whether some times are wrong or of another unit, or give a longer --window", vain.late});
+  report.notes.warn({"late", source.name(),
+                     "more than a tenth of the records are older than the window when they come, and are left out",
+                     "check times and their unit, or use a longer --window", vain.late});
 }
 
 bool Session::ended() const noexcept { return interrupted() || (limits_.until && Clock::now() >= *limits_.until); }

@@ -66,19 +66,19 @@ class Checker {
         return std::find(query.sinks.begin(), query.sinks.end(), sink.name) != query.sinks.end();
       };
       if (!queries.empty() && std::none_of(queries.begin(), queries.end(), goes_there)) {
-        warn("sinks", join_path("sinks", sink.name), "no query sends anything here", "add it to the sinks of a query");
+        warn("sinks", join_path("sinks", sink.name), "no query uses this sink", "add it to the sinks of a query");
       }
     }
     told_once();
-    if (sinks.empty()) warn("", "", "there is no sink: matches are counted, and no alert goes anywhere", "add sinks");
-    if (queries.empty()) warn("queries", "queries", "there is no query: nothing is matched", "add queries");
+    if (sinks.empty()) warn("", "", "there is no sink, so matches are counted and no alerts are sent", "add sinks");
+    if (queries.empty()) warn("queries", "queries", "there is no query, so nothing is matched", "add queries");
   }
 
   void times() {
     if (config_.service.transaction_timeout <= std::chrono::minutes(15)) return;
     warn("transaction_timeout", "transaction_timeout",
-         "brokers allow 15m unless their transaction.max.timeout.ms is larger, and refuse the service then",
-         "raise that, or lower this");
+         "brokers refuse more than 15m unless their transaction.max.timeout.ms is larger",
+         "raise transaction.max.timeout.ms, or lower transaction_timeout");
   }
 
   void sizes() {
@@ -88,9 +88,8 @@ class Checker {
     if (limit == properties.end() || config_.service.input.dead_letter_topic.empty()) return;
     const auto [end, error] = std::from_chars(limit->second.data(), limit->second.data() + limit->second.size(), bytes);
     if (error != std::errc() || bytes > config_.service.input.max_record) return;
-    warn("kafka", "kafka.message.max.bytes",
-         "dead letters of records that are as long as input.max_record allows are cut short",
-         "raise it, or lower input.max_record");
+    warn("kafka", "kafka.message.max.bytes", "dead letters of the longest records that input.max_record allows are cut short",
+         "raise message.max.bytes, or lower input.max_record");
   }
 
  private:
@@ -122,8 +121,8 @@ class Checker {
                                     [&](const Use& use) { return use.key == key; });
     if (named == reading_.topics_written.end()) return;
     refuse(*named,
-           fmt::format("the query {} would be told twice in the topic {}, by the sinks {} and {}", query->query.name, two.topic,
-                       one.name, two.name),
+           fmt::format("the query {} would send each alert twice to the topic {}, by the sinks {} and {}", query->query.name,
+                       two.topic, one.name, two.name),
            "give the query one of them, or name another topic");
   }
 
@@ -148,8 +147,7 @@ class Checker {
     using ingest::FileSeries;
     if (is_same_file(output.name, other.name)) return;
     if (!FileSeries(other.name).may_name(output.name) && !FileSeries(output.name).may_name(other.name)) return;
-    refuse(output, fmt::format("files of this name and of {} get in each other's way when they are rotated", place(other)),
-           "name another file");
+    refuse(output, fmt::format("rotated files of this name collide with those of {}", place(other)), "name another file");
   }
 
   Section& top_;

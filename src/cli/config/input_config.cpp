@@ -26,13 +26,13 @@ constexpr std::array roles{"source", "target", "label", "source_label", "target_
 void check_format(const Section& section, Format format) {
   const ingest::FormatTraits& traits = ingest::traits_of(format);
   if (section.has("separator") && !traits.has_separator) {
-    section.refuse("separator", "only csv is separated by a character of one's choice", "leave it out, or write format: csv");
+    section.refuse("separator", "only the format csv has a separator", "leave it out, or write format: csv");
   }
   if (section.has("envelope") && !traits.has_envelope) {
-    section.refuse("envelope", "only json comes in envelopes", "leave it out, or write format: json");
+    section.refuse("envelope", "only the format json has an envelope", "leave it out, or write format: json");
   }
   if (section.is_map("columns") && !traits.has_names()) {
-    section.refuse("columns", "only json and csv name their columns", "write them by position: [source, target]");
+    section.refuse("columns", "only the formats json and csv have named columns", "write them by position: [source, target]");
   }
 }
 
@@ -48,7 +48,8 @@ void read_columns(Section& section, std::string& columns) {
     for (const char* const role : roles) {
       std::string name;
       if (names.text(role, name)) parts.push_back(fmt::format("{}={}", role, name));
-      if (name.find(',') != std::string::npos) names.refuse(role, "a name with a comma cannot be told", "rename the column");
+      if (name.find(',') != std::string::npos)
+        names.refuse(role, "the name of a column must not have a comma", "rename the column");
     }
     names.finish();
   }
@@ -67,7 +68,7 @@ std::optional<Format> read_format(Section& section, bool files) {
   for (const ingest::FormatTraits& traits : ingest::formats()) {
     if (is_offered(traits)) names.push_back(traits.configured_name());
   }
-  section.refuse("format", fmt::format("{} is not offered", Section::shown(*text)),
+  section.refuse("format", fmt::format("{} is not a choice", Section::shown(*text)),
                  fmt::format("choose one of {}", fmt::join(names, "|")));
   return std::nullopt;
 }
@@ -100,7 +101,7 @@ void read_codec(Section& section, ingest::CodecOptions& codec, bool files) {
 }
 
 void read_topic_name(Section& section, std::string& name) {
-  if (!section.require("name", "name: payments, or name: '^payments-.*' for all topics that are called so")) return;
+  if (!section.require("name", "name: payments, or name: '^payments-.*' for all topics that match it")) return;
   if (!section.name("name", name)) return;
   if (!ingest::kafka::TopicExpression::is_one(name)) {
     if (topic_name(section, "name", name)) section.note(&Reading::topics_read, "name", name);
@@ -121,14 +122,14 @@ void read_topics(Section& section, std::vector<ingest::InputTopics>& topics) {
   if (!section.require("topics", example)) return;
   const Node* const list = section.find_list("topics");
   if (list == nullptr) return;
-  if (list->items.empty()) section.refuse("topics", "there is no topic in it", fmt::format("write e.g. {}", example));
+  if (list->items.empty()) section.refuse("topics", "the list is empty", fmt::format("write e.g. {}", example));
   for (std::size_t i = 0; i < list->items.size(); ++i) {
     Section item = section.item("topics", *list, i);
     ingest::InputTopics read;
     read_topic(item, read);
     const auto same = [&](const ingest::InputTopics& other) { return !read.name.empty() && other.name == read.name; };
     if (std::any_of(topics.begin(), topics.end(), same)) {
-      item.refuse("name", fmt::format("the topic {} is listed twice", read.name), "leave one of them");
+      item.refuse("name", fmt::format("the topic {} is listed twice", read.name), "leave one of them out");
     }
     topics.push_back(std::move(read));
   }
@@ -229,7 +230,7 @@ bool is_topic_name(std::string_view text) noexcept {
 bool topic_name(Section& section, std::string_view key, std::string& target) {
   if (!section.name(key, target)) return false;
   if (is_topic_name(target)) return true;
-  section.refuse(key, "no topic can be called so", "write up to 249 letters, digits, '.', '_' and '-'");
+  section.refuse(key, "this is not a valid name of a topic", "write up to 249 letters, digits, '.', '_' and '-'");
   return false;
 }
 

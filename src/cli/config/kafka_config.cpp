@@ -47,7 +47,7 @@ void read_kafka(Section section, ingest::KafkaProperties& properties) {
   bool whole = true;
   for (const Entry& entry : section.entries()) {
     if (entry.value.kind == Node::Kind::map && entry.value.find("file") == nullptr) {
-      section.refuse(entry.key, "this is a map where one value is meant",
+      section.refuse(entry.key, "this is a map, but one value is needed",
                      "write a property by its whole name, as security.protocol: SASL_SSL, and a secret as {file: PATH}");
       continue;
     }

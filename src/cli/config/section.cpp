@@ -24,7 +24,7 @@ std::string_view kind_name(Node::Kind kind) noexcept {
     case Node::Kind::null:
       break;
   }
-  return "no value";
+  return "empty";
 }
 
 std::string_view kind_remedy(Node::Kind kind) noexcept {
@@ -48,7 +48,7 @@ Section::Section(Reading& reading, const Node* node, std::size_t line, std::stri
     : reading_(&reading), node_(node), line_(line), key_(std::move(key)), pattern_(std::move(pattern)) {
   if (node_ == nullptr || node_->kind == Node::Kind::map) return;
   if (node_->kind != Node::Kind::null) {
-    refuse(fmt::format("this is {} where a map of keys is meant", kind_name(node_->kind)), kind_remedy(Node::Kind::map));
+    refuse(fmt::format("this is {}, but a map of keys is needed", kind_name(node_->kind)), kind_remedy(Node::Kind::map));
   }
   node_ = nullptr;
 }
@@ -91,7 +91,7 @@ const Node* Section::expect(std::string_view key, Node::Kind kind) {
   const Node* const node = find(key);
   if (node == nullptr || node->faulty) return nullptr;
   if (node->kind == kind) return node;
-  refuse(*node, key, fmt::format("this is {} where {} is meant", kind_name(node->kind), kind_name(kind)), kind_remedy(kind));
+  refuse(*node, key, fmt::format("this is {}, but {} is needed", kind_name(node->kind), kind_name(kind)), kind_remedy(kind));
   return nullptr;
 }
 
@@ -206,7 +206,7 @@ bool Section::size(std::string_view key, std::uint64_t& target, std::uint64_t le
   if (node == nullptr) return false;
   const auto read = is_zero(*node, word) ? 0 : read_size(node->text);
   if (!read) {
-    refuse(*node, key, fmt::format("{} is no size", shown(*node)), size_remedy, word);
+    refuse(*node, key, fmt::format("{} is not a size", shown(*node)), size_remedy, word);
   } else if (!is_zero(*node, word) && (*read < least || *read > most)) {
     refuse(*node, key, fmt::format("{} is out of range", shown(*node)),
            most == std::numeric_limits<std::uint64_t>::max()
@@ -235,7 +235,8 @@ bool Section::duration_in(std::string_view key, Timestamp& target, Timestamp uni
     refuse(*node, key, fmt::format("{} is out of range", shown(*node)),
            fmt::format("write a duration from {} to {}", duration_text(least), duration_text(most)), word);
   } else if (*read % unit != 0) {
-    refuse(*node, key, fmt::format("{} is too fine", shown(*node)), fmt::format("write a multiple of {}", duration_text(unit)));
+    refuse(*node, key, fmt::format("{} is too precise", shown(*node)),
+           fmt::format("write a multiple of {}", duration_text(unit)));
   } else {
     target = *read;
     return true;
@@ -248,7 +249,7 @@ std::size_t Section::choose(std::string_view key, const std::vector<std::string_
   if (node == nullptr) return words.size();
   const auto found = std::find(words.begin(), words.end(), node->text);
   if (found == words.end()) {
-    refuse(*node, key, fmt::format("{} is not offered", shown(*node)), fmt::format("choose one of {}", fmt::join(words, "|")));
+    refuse(*node, key, fmt::format("{} is not a choice", shown(*node)), fmt::format("choose one of {}", fmt::join(words, "|")));
   }
   return static_cast<std::size_t>(found - words.begin());
 }
@@ -259,7 +260,7 @@ void Section::finish() const {
     if (asked_.contains(entry.key)) continue;
     const std::string meant = nearest(entry.key, known);
     refuse(
-        entry.key, "there is no such key",
+        entry.key, "this key does not exist",
         meant.empty() ? fmt::format("the keys here are {}", fmt::join(known, ", ")) : fmt::format("did you mean {}?", meant));
   }
 }

@@ -33,7 +33,7 @@ void read_state_directory(Section& section, std::filesystem::path& directory) {
   std::error_code error;
   if (!section.path("directory", directory)) return;
   if (std::filesystem::exists(directory, error) && !std::filesystem::is_directory(directory, error)) {
-    section.refuse("directory", "this is no directory", "name one, or a path where one can be made");
+    section.refuse("directory", "this is not a directory", "name a directory, or a path at which one can be created");
   }
 }
 
@@ -91,7 +91,7 @@ void read_gpu(Section section, BackendOptions& backend) {
       } else if (device) {
         backend.devices.push_back(static_cast<int>(*device));
       } else if (!item.faulty) {
-        section.refuse("devices", fmt::format("{} is no device", Section::shown(item)),
+        section.refuse("devices", fmt::format("{} is not a device", Section::shown(item)),
                        "write the numbers that nvidia-smi shows: [0, 1]");
       }
     }
@@ -144,7 +144,7 @@ void read_hosts(Section& section, ingest::HttpOptions& http) {
     if (host.kind == Node::Kind::text && is_host(host.text)) {
       http.hosts.push_back(host.text);
     } else {
-      section.refuse("hosts", fmt::format("{} is no name of a host", Section::shown(host)),
+      section.refuse("hosts", fmt::format("{} is not the name of a host", Section::shown(host)),
                      "write names without scheme and port, e.g. [deltamatch.example], or any");
     }
   }
@@ -158,7 +158,7 @@ void read_http(Section section, ingest::HttpOptions& http) {
   if (listen->text == "off") {
     http.enabled = false;
   } else if (!split_address(listen->text, http)) {
-    section.refuse("listen", fmt::format("{} is no address with a port", Section::shown(*listen)),
+    section.refuse("listen", fmt::format("{} is not an address with a port", Section::shown(*listen)),
                    "write e.g. 127.0.0.1:9464, or off");
   }
 }

@@ -32,7 +32,7 @@ void read_rate(Section& section, SinkOptions& sink) {
     sink.rate_limit = *limit;
     sink.rate_interval = milliseconds(*duration / 1000);
   } else {
-    section.refuse("rate_limit", fmt::format("{} is no rate", Section::shown(*node)),
+    section.refuse("rate_limit", fmt::format("{} is not a rate", Section::shown(*node)),
                    "write how many alerts in how long, e.g. 100/s or 5/10m, or none");
   }
 }
@@ -119,7 +119,7 @@ void read_sinks(Section section, std::vector<SinkOptions>& sinks) {
     sink.name = entry.key;
     const Section named = section.named(entry);
     if (!is_topic_name(entry.key) || entry.key.size() > 64) {
-      named.refuse("no sink can be called so", "write up to 64 letters, digits, '.', '_' and '-'");
+      named.refuse("this is not a valid name of a sink", "write up to 64 letters, digits, '.', '_' and '-'");
     }
     read_sink(named, sink);
   }

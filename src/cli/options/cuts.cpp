@@ -48,8 +48,8 @@ std::vector<ingest::Cut> read_cuts(const std::string& path) {
     else if (cut.tells_watermark)
       good = take(text, cut.watermark.emplace());
     if (!good || !text.empty()) {
-      throw Error(fmt::format("{}:{}", path, number), fmt::format("'{}' is no cut", line),
-                  "write the number of records and, where it is known, the watermark in microseconds, or - for none yet");
+      throw Error(fmt::format("{}:{}", path, number), fmt::format("'{}' is not a cut", line),
+                  "write RECORDS or RECORDS WATERMARK, with the watermark in microseconds or - for none yet");
     }
     cuts.push_back(cut);
   }

@@ -44,7 +44,7 @@ auto choices(const Table& table) {
 void warn_on_stderr(const std::string& text) { print_err(fmt::format("deltamatch: {}\n", text)); }
 
 void add_backend_options(const Command& command, BackendOptions& options, DeviceUse use) {
-  add_choice(command, "--backend", options.name, "Where matching runs (default: auto, a GPU where there is one)",
+  add_choice(command, "--backend", options.name, "Where matching runs (default: auto, on a GPU if there is one)",
              choices(backend_names()))
       .group("Running");
 #ifdef DELTAMATCH_WITH_GPU
@@ -53,8 +53,8 @@ void add_backend_options(const Command& command, BackendOptions& options, Device
   const std::string group = "GPU (not in this build)";
 #endif
   add_size(command, "--gpu-memory", options.memory,
-           use == DeviceUse::counts ? "Memory of each device to count in, e.g. 8G (default: what is free, less a sixteenth)"
-                                    : "Memory of each device for neighbour lists, e.g. 8G (default: what is free, less 1 GiB)")
+           use == DeviceUse::counts ? "Memory per device, e.g. 8G (default: what is free, less 1/16)"
+                                    : "Memory per device for lists, e.g. 8G (default: free less 1 GiB)")
       .group(group);
   command
       .add_value(
@@ -65,9 +65,8 @@ void add_backend_options(const Command& command, BackendOptions& options, Device
   add_choice(command, "--gpu-policy", options.policy, "Which neighbour lists lie in device memory (default: auto)",
              choices(cache_policy_names))
       .group(group);
-  add_fraction(command, "--walks", options.walks,
-               "Random walks that estimate what is hot in each batch (default: at most 65536)", GpuOptions::least_walks,
-               GpuOptions::most_walks)
+  add_fraction(command, "--walks", options.walks, "Random walks that choose lists in a batch (default: up to 65536)",
+               GpuOptions::least_walks, GpuOptions::most_walks)
       .group(group);
   add_choice(command, "--walk-count", options.walk_count, "How walks are drawn and counted (default: even)",
              choices(walk_count_names))
@@ -75,7 +74,7 @@ void add_backend_options(const Command& command, BackendOptions& options, Device
   command
       .add_flag(
           "--measure-cache", [&options] { options.measure = true; },
-          "Count every look-up on the device, to tell how well the cache is chosen (slows matching down)")
+          "Count all look-ups, to judge the choice of lists; slows matching")
       .group(group);
 }
 

@@ -57,7 +57,7 @@ Option add_choice(const Command& command, const std::string& name, Target& targe
             return;
           }
         }
-        throw Error(ErrorKind::usage, name, "'" + text + "' is not offered", "choose one of " + words);
+        throw Error(ErrorKind::usage, name, "'" + text + "' is not a choice", "choose one of " + words);
       },
       help, words);
 }

@@ -23,7 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* remedy =
-    "name a file that holds a pattern or a t/v/e graph, a directory of them, or write a pattern: (a)-->(b) or name=(a)-->(b)";
+    "name a file with a pattern or a t/v/e graph, or a directory of them; or write a pattern such as (a)-->(b) or "
+    "name=(a)-->(b)";
 
 // The endings of the query files in a directory.
 constexpr std::array<std::string_view, 4> query_extensions = {".pattern", ".graph", ".q", ".query"};
@@ -52,7 +53,7 @@ bool looks_like_query(const fs::path& file) {
 /// missing.
 void refuse_query(const fs::path& file) {
   throw Error(ErrorKind::configuration, file.string(),
-              fmt::format("it looks like a query, but of a directory only *{} are taken", fmt::join(query_extensions, ", *")),
+              fmt::format("it looks like a query, but only *{} are read from a directory", fmt::join(query_extensions, ", *")),
               "rename it, name it by itself, or move it elsewhere");
 }
 

@@ -325,17 +325,17 @@ std::string to_table(const Report& report) {
   std::string text;
   auto out = std::back_inserter(text);
   if (report.interrupted) {
-    text += report.batches > 0 ? "INTERRUPTED: what follows covers the stream up to the batch that was finished\n"
-                               : "INTERRUPTED: what follows covers what was found up to then\n";
+    text += report.batches > 0 ? "INTERRUPTED: the figures cover the stream up to the last finished batch\n"
+                               : "INTERRUPTED: the figures cover what was found until then\n";
   }
   if (report.timed_out) {
-    text += "INCOMPLETE: what follows covers the stream up to the last batch that was finished before --timeout\n";
+    text += "INCOMPLETE: the figures cover the stream up to the last batch that was finished before --timeout\n";
   }
   if (report.abandoned) {
-    fmt::format_to(out, "abandoned batch {}, which was being matched: nothing of it is counted, listed or in the graph\n",
+    fmt::format_to(out, "abandoned batch {} while it was matched: nothing of it is counted, listed or in the graph\n",
                    *report.abandoned);
   }
-  if (report.failed) text += "INCOMPLETE: what follows covers the stream up to the error\n";
+  if (report.failed) text += "INCOMPLETE: the figures cover the stream up to the error\n";
   text += report.notes.first_line();
   if (report.batches > 0) {
     const double busy = sum(report.steps);

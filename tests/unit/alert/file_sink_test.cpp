@@ -258,21 +258,21 @@ TEST_F(FileSinkTest, ASeriesMayNameItsOwnFiles) {
 TEST_F(FileSinkTest, RefusesAFileThatLacksWhatWasDelivered) {
   write_file(path_, "12345");
   EXPECT_THAT(error_of([&] { sink()->recover("0:6"); }),
-              HasSubstr("is 5 bytes long, and 6 were delivered to it by sink 'file'"));
-  EXPECT_THAT(error_of([&] { sink()->recover("1:6"); }), HasSubstr("alerts-000001.jsonl: is gone, and 6 were delivered"));
+              HasSubstr("is 5 bytes long, but 6 bytes were delivered to it by sink 'file'"));
+  EXPECT_THAT(error_of([&] { sink()->recover("1:6"); }), HasSubstr("alerts-000001.jsonl: is gone, but 6 bytes were delivered"));
   EXPECT_EQ(read_file(path_), "12345");
   EXPECT_FALSE(fs::exists(folder_.file("alerts-000001.jsonl")));
   for (const char* position : {"6", "a:b", "0:", ":0", "0:1x", "-1:0", "0:99999999999999999999"})
-    EXPECT_THAT(error_of([&] { sink()->recover(position); }), HasSubstr("is none of a file")) << position;
+    EXPECT_THAT(error_of([&] { sink()->recover(position); }), HasSubstr("is not one in a file")) << position;
 }
 
 /// After a change of the path, the file there belongs to another sink, and stays as it is.
 TEST_F(FileSinkTest, RefusesAFileThatIsNotTheOneThatWasDeliveredTo) {
   write_file(path_, "a longer file of somebody else\n");
   const std::string error = error_of([&] { sink()->recover("0:9"); });
-  EXPECT_THAT(error, HasSubstr("is another file than the one that sink 'file' wrote: no line ends at byte 9"));
+  EXPECT_THAT(error, HasSubstr("is not the file that sink 'file' wrote, since no line ends at byte 9"));
   EXPECT_THAT(error, HasSubstr("give the sink another name"));
-  EXPECT_THAT(error_of([&] { sink()->keep("0:9", [](std::string_view) { return true; }); }), HasSubstr("is another file"));
+  EXPECT_THAT(error_of([&] { sink()->keep("0:9", [](std::string_view) { return true; }); }), HasSubstr("is not the file"));
   EXPECT_EQ(read_file(path_), "a longer file of somebody else\n");
 }
 
@@ -298,7 +298,7 @@ TEST_F(FileSinkTest, PathsThatCannotBeWrittenAreErrors) {
   EXPECT_THAT(error_of([&] { make_file_sink("f", folder_.file("no/alerts.jsonl"), 0, 0)->recover(""); }), HasSubstr("no"));
   fs::create_directory(folder_.file("folder"));
   EXPECT_THAT(error_of([&] { make_file_sink("f", folder_.file("folder"), 0, 0)->recover(""); }), HasSubstr("folder"));
-  EXPECT_THAT(error_of([&] { make_file_sink("f", "/dev/full", 0, 0)->recover(""); }), HasSubstr("is no regular file"));
+  EXPECT_THAT(error_of([&] { make_file_sink("f", "/dev/full", 0, 0)->recover(""); }), HasSubstr("is not a regular file"));
   EXPECT_THAT(error_of([&] { sink()->begin(1); }), HasSubstr("not recovered"));
 }
 

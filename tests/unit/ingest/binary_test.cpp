@@ -75,9 +75,9 @@ TEST(Binary, RefusesEachByItsReason) {
   EXPECT_EQ(one("\x10\x00\x02\x04"s), "+ 1 -> 2");
   EXPECT_EQ(one(""), "! malformed: the record is cut short");
   EXPECT_EQ(one("\x10"), "! malformed: the record is cut short");
-  EXPECT_EQ(one("{}"), "! malformed: the first byte 0x7b is none of version 1");
-  EXPECT_EQ(one("\x20\x00\x02\x04"s), "! malformed: the first byte 0x20 is none of version 1");
-  EXPECT_EQ(one("\x14\x00\x02\x04"s), "! bad_operation: the first byte 0x14 is no kind of update");
+  EXPECT_EQ(one("{}"), "! malformed: the first byte 0x7b does not exist in version 1");
+  EXPECT_EQ(one("\x20\x00\x02\x04"s), "! malformed: the first byte 0x20 does not exist in version 1");
+  EXPECT_EQ(one("\x14\x00\x02\x04"s), "! bad_operation: the first byte 0x14 is not a kind of update");
   EXPECT_EQ(one("\x10\x40\x02\x04"s), "! malformed: the flags 0x40 have no meaning here");
   EXPECT_EQ(one("\x12\x04\x02\x01L"s), "! malformed: the flags 0x04 have no meaning here");
   for (const std::string& bad : {
@@ -92,7 +92,7 @@ TEST(Binary, RefusesEachByItsReason) {
            "\x10\x20\x02\x04"s,                                          // no time
            "\x10\x08\x02\x04"s,                                          // no label of the source
        }) {
-    EXPECT_EQ(one(bad), "! malformed: the record is cut short, or a number is written as none is");
+    EXPECT_EQ(one(bad), "! malformed: the record is cut short, or a number is not in its shortest form");
   }
   EXPECT_EQ(one("\x10\x00\x02\x04\x00\x00"s), "! malformed: 2 bytes follow the record");
   EXPECT_EQ(one("\x10\x01\x00\x04"s), "! bad_id: source `` is empty");

@@ -57,7 +57,7 @@ TEST(Policy, FailNamesTheLineOfWhatTheEngineRefused) {
   ASSERT_TRUE(stream->next(batch));
   const Reject reject{1, RejectReason::label_limit};
   EXPECT_EQ(error_of([&] { stream->settle(batch, {&reject, 1}); }),
-            "edges.txt:3: label_limit: edge from `3` to `4` states a label beyond the limit on different labels; correct the "
+            "edges.txt:3: label_limit: edge from `3` to `4` needs one more label than the limit allows; correct the "
             "record, or set on-error to skip or "
             "dead-letter");
 }
@@ -97,7 +97,7 @@ TEST(Policy, DeadLettersKeepReasonPositionAndBytesInOrder) {
       read_file(options.dead_letters),
       R"json({"v":1,"reason":"bad_id","source":"edges.txt","part":0,"position":2,"message":"source `x\\xff\"` is not an integer (--ids string, in a configuration ids: string, keeps it as text)","record":"x\udcff\"\t1","length":5})json"
       "\n"
-      R"({"v":1,"reason":"label_limit","source":"edges.txt","part":0,"position":3,"message":"edge from `3` to `4` states a label beyond the limit on different labels","record":"3 4","length":3})"
+      R"({"v":1,"reason":"label_limit","source":"edges.txt","part":0,"position":3,"message":"edge from `3` to `4` needs one more label than the limit allows","record":"3 4","length":3})"
       "\n"
       R"({"v":1,"reason":"too_long","source":"edges.txt","part":0,"position":4,"message":"the record has 200 bytes, more than the limit","record":")" +
           std::string(100, 'y') + R"(","length":200})" +
@@ -156,8 +156,8 @@ TEST(Stream, AnEndlessLineIsRefusedAndTheRestIsRead) {
 
 TEST(Stream, AHeaderThatCannotBeReadEndsItWithFileAndLine) {
   EXPECT_EQ(error_of([] { read_all("\na_1,b_2\n1,2\n", with_policy(OnError::skip)); }),
-            "test:2: the CSV header `a_1,b_2` names neither source and target nor a vertex and its label; give "
-            "--columns source=NAME,target=NAME, or where there is no header --columns source,target");
+            "test:2: the CSV header `a_1,b_2` has no columns for source and target, nor for a vertex and its label; give "
+            "--columns source=NAME,target=NAME, or if there is no header --columns source,target");
 }
 
 TEST(Stream, FilesAndTheirErrors) {

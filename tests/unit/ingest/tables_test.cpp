@@ -121,9 +121,9 @@ TEST(MatrixMarket, OptionsThatItHasNoUseFor) {
 
 TEST(GSpan, OneGraphIsRead) {
   EXPECT_THAT(decode(Format::tve, {"t # 0", "v 0 a", "e 0 1 x", "t # -1", "# end", "e 1 2", "t # -1"}),
-              ElementsAre("+ 0 (a)", "+ 0 -> 1 [x]", HasSubstr("! malformed: a record behind t # -1")));
+              ElementsAre("+ 0 (a)", "+ 0 -> 1 [x]", HasSubstr("! malformed: a record follows t # -1")));
   EXPECT_THAT(decode(Format::tve, {"t # 5 * 12", "e 0 1", "t 3 3", "t # 1"}),
-              ElementsAre("+ 0 -> 1", "! malformed: a second header; a file holds one graph",
+              ElementsAre("+ 0 -> 1", "! malformed: there is a second header, but a file holds one graph",
                           HasSubstr("! malformed: a second graph begins here (t # 1)")));
   const auto codec = make_codec(Format::tve, {});
   (void)codec->decode("e 0 1");

@@ -97,7 +97,7 @@ TEST_P(Unpack, ATruncatedArchiveIsAnErrorAfterWhatCouldBeRead) {
   const std::string whole = pack(text);
   for (const std::size_t size : {std::size_t{6}, std::size_t{20}, whole.size() / 2, whole.size() - 5, whole.size() - 1}) {
     const auto [out, error] = read_out(std::string_view(whole).substr(0, size));
-    EXPECT_EQ(error, fmt::format("test: the archive is truncated at byte {}; fetch or pack it again", size));
+    EXPECT_EQ(error, fmt::format("test: the archive is truncated at byte {}; fetch it or pack it again", size));
     EXPECT_TRUE(std::string_view(text).starts_with(out));
   }
 }
@@ -166,7 +166,7 @@ TEST(UnpackOthers, ArchivesAreKnownByTheirFirstBytes) {
 
 TEST(UnpackOthers, ArchivesThatAreNotReadAreNamed) {
   EXPECT_EQ(read_out("PK\x03\x04rest of it").second,
-            "test: is a zip archive, which is not read here; unpack it first and give it as -, e.g. with unzip -p");
+            "test: is a zip archive, which cannot be read; unpack it to standard input and name -, e.g. with unzip -p");
   EXPECT_THAT(read_out("BZh91AY&SY....").second, HasSubstr("is a bzip2 archive"));
 }
 

@@ -240,7 +240,7 @@ TEST_F(LogTest, AnotherConfigurationOrVersionIsRefused) {
   bytes.replace(0, log_format::head_size, log_format::to_bytes({log_format::version + 1, 1, fingerprint}));
   write_bytes(path, bytes);
   EXPECT_THAT(refusal([&] { Log(folder_.path(), fingerprint, 2); }),
-              HasSubstr("version 3, while this program reads versions 1 to 2"));
+              HasSubstr("version 3, but this program reads versions 1 to 2"));
 }
 
 TEST_F(LogTest, OnlyTheNextBatchCanBeAppended) {

@@ -230,7 +230,8 @@ TEST_F(RecoveryTest, BatchesThatAnotherCommittedOtherwiseAreNotTaken) {
     const Recovered state = recovered(20);
     EXPECT_EQ(state.reached.batch, 19U);
     EXPECT_EQ(to_text(state.engine), scene_.states.at(19));
-    EXPECT_THAT(scene_.journal.told("log_lost"), ElementsAre(HasSubstr("another owner committed that batch otherwise")));
+    EXPECT_THAT(scene_.journal.told("log_lost"),
+                ElementsAre(HasSubstr("another instance committed another batch of that number")));
   }
   record_ = [&](std::uint64_t batch) -> std::optional<Mark> {
     if (batch < 10) return {};  // no longer kept
@@ -249,7 +250,7 @@ TEST_F(RecoveryTest, ASnapshotBeyondTheCommitRecordsIsRefused) {
   EXPECT_THAT(refusal([&] { recovered(9); }), HasSubstr("the last commit record is of batch 9"));
   EXPECT_THAT(refusal([&] { recovered({}); }), HasSubstr("there is no commit record"));
   scene_.marks[10].ends.clear();
-  EXPECT_THAT(refusal([&] { recovered(10); }), HasSubstr("the commit record of its batch tells otherwise"));
+  EXPECT_THAT(refusal([&] { recovered(10); }), HasSubstr("differs from the commit record of its batch"));
 }
 
 TEST_F(RecoveryTest, AStartGraphIsNoCommittedBatch) {
@@ -302,7 +303,7 @@ TEST_F(RecoveryTest, WhereTheFirstBatchBeginsIsAsItsCommitRecordTells) {
 
 TEST_F(RecoveryTest, AnotherStartGraphThanThatOfBatchZeroIsRefused) {
   scene_.marks[0].watermark = 7;
-  EXPECT_THAT(refusal([&] { recovered(0); }), HasSubstr("not the one that batch 0 was committed with"));
+  EXPECT_THAT(refusal([&] { recovered(0); }), HasSubstr("differs from the one that batch 0 was committed with"));
   begin_ = [&] {
     Engine engine(scene_.options());
     engine.load(one_edge(7));
@@ -343,7 +344,7 @@ TEST_F(RecoveryTest, AnotherKindOfGraphIsNotTaken) {
   scene_.run(4);
   Engine(EngineOptions{.directed = false, .threads = 1}).save(scene_.directory->snapshot_path(0), to_json(Mark{}));
   expect_recovers(4);
-  EXPECT_THAT(scene_.journal.told("snapshot_set_aside"), ElementsAre(HasSubstr("another kind of graph")));
+  EXPECT_THAT(scene_.journal.told("snapshot_set_aside"), ElementsAre(HasSubstr("another direction or window")));
 }
 
 }  // namespace
