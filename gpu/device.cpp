@@ -134,7 +134,7 @@ void Device::launch(const FlatPrograms& flat, const GpuSettings& options) {
     const Part& part = parts_[i];
     Launch work = launch_of(part, i, flat, options);
     ++launches_;
-    if (launches_ == options.testing.refused_launch) throw Error("matching kernel", "refused, as a test demands");
+    if (launches_ == options.testing.refused_launch) throw Error("matching kernel", "a test refuses the launch");
     if (launches_ == options.testing.crashed_launch) work.programs = nullptr;
     gpu::launch(work, part.layout, part.grid, part.sums, stream_.get());
   }
@@ -145,7 +145,7 @@ void Device::launch_sums(const GpuSettings& options) {
   SumLaunch work{};
   fill_common(first_tabled_, 2, options, work);
   ++launches_;
-  if (launches_ == options.testing.refused_launch) throw Error("kernel of sums", "refused, as a test demands");
+  if (launches_ == options.testing.refused_launch) throw Error("kernel of sums", "a test refuses the launch");
   if (launches_ == options.testing.crashed_launch) work.probes = nullptr;
   sums_.launch(work, bundle_, stream_.get());
 }

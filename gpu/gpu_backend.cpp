@@ -22,12 +22,12 @@ namespace {
 void check_walks(const GpuOptions& options) {
   if (options.walks == 0) return;
   if (!(options.walks >= GpuOptions::least_walks && options.walks <= GpuOptions::most_walks)) {
-    throw Error(ErrorKind::configuration, "walks", "as many cannot be made",
-                "from " + std::to_string(static_cast<long>(GpuOptions::least_walks)) + " to " +
+    throw Error(ErrorKind::configuration, "walks", "the number of walks is out of range",
+                "give " + std::to_string(static_cast<long>(GpuOptions::least_walks)) + " to " +
                     std::to_string(static_cast<long>(GpuOptions::most_walks)));
   }
   if (options.walk_count == WalkCount::paper || options.walk_count == WalkCount::formula) {
-    throw Error(ErrorKind::configuration, "walks", "their number is chosen for each batch", "leave it out");
+    throw Error(ErrorKind::configuration, "walks", "the number is chosen for each batch", "leave the number out");
   }
 }
 

@@ -43,10 +43,10 @@ constexpr std::size_t every_pass = ~std::size_t{0};
 // After devices had no room, the CPU matches this many batches before they are tried again.
 constexpr unsigned rest_batches = 64;
 
-constexpr std::string_view not_taken = "a query that kernels do not take is matched on the CPU";
+constexpr std::string_view not_taken = "the CPU matches a query that kernels cannot take";
 constexpr std::string_view no_room_for_candidates =
-    "what filtering leaves finds no room on the device, and is matched on the CPU";
-constexpr std::string_view sums_not_taken = "sums that exceed 64 bits, or whose tables find no memory, are counted on the CPU";
+    "the CPU matches the remaining candidates, because they do not fit the device";
+constexpr std::string_view sums_not_taken = "the CPU counts sums that exceed 64 bits or whose tables do not fit the device";
 
 double seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
 
@@ -139,7 +139,7 @@ class GpuMatcher final : public match::Matcher {
     candidates_.reset();
     mirrors_.close();
     resting_ = rest_batches;
-    no_room_ = std::string("matched on the CPU, for there was no room on the device: ") + error.what();
+    no_room_ = std::string("the CPU matches, because the device has no room: ") + error.what();
   }
 
   // Returns false, with nothing added, in two cases. Either the graph has room on the devices but the lent lists do not, or

@@ -122,7 +122,7 @@ void Mirrors::choose_policy(const graph::DataGraph& graph) {
   chosen_for_ = {};
   all_fits_ = true;
   if (policy_ != CachePolicy::automatic && policy_ != CachePolicy::resident) return;
-  if (!readable() && pinned_ != nullptr) notice_ = pinned_->notice() + "; the graph is kept on the device";
+  if (!readable() && pinned_ != nullptr) notice_ = pinned_->notice() + "; the device keeps the graph";
   all_fits_ = fits(graph, spare_on_each(), options_.memory);
   policy_ = CachePolicy::resident;
   if (!all_fits_) choose_part(graph);
@@ -138,8 +138,8 @@ void Mirrors::choose_part(const graph::DataGraph& graph) {
     if (needed <= (options_.memory == 0 ? spare : std::min(spare, options_.memory))) {
       resident = true;
       if (!notice_.empty()) notice_ += "; ";
-      notice_ += "of the graph's lists, up to " + mebibytes(resident_bytes(graph)) +
-                 ", the device holds those that the query reads, " + mebibytes(needed);
+      notice_ += "the device holds " + mebibytes(needed) + " of lists that the query reads, of at most " +
+                 mebibytes(resident_bytes(graph)) + " in the graph";
     }
   }
   policy_ = resident ? CachePolicy::resident : CachePolicy::random_walk;
@@ -324,12 +324,12 @@ bool Mirrors::make_room(const graph::DataGraph& graph) {
   const bool cache = options_.policy == CachePolicy::automatic && readable();
   if (!part && !cache) return false;
   close_devices();
-  const std::string_view before = all_fits_ ? "the graph has outgrown device memory" : "";
+  const std::string_view before = all_fits_ ? "the graph exceeds device memory" : "";
   all_fits_ = false;
   notice_ = before;
   policy_ = CachePolicy::random_walk;
   if (part) choose_part(graph);
-  if (policy_ == CachePolicy::random_walk && !before.empty()) notice_ += "; what is hot of it is cached";
+  if (policy_ == CachePolicy::random_walk && !before.empty()) notice_ += "; the lists that are read most are cached";
   open_devices();
   return true;
 }
@@ -352,9 +352,9 @@ void Mirrors::write(CacheStatistics& into) const {
     into.cached_bytes += own.cached_bytes;
     if (!own.reduced) continue;
     if (!into.notice.empty()) into.notice += "; ";
-    into.notice += "device memory is short: the cache takes " + (own.cache_bytes >= std::size_t{1} << 20
-                                                                     ? std::to_string(own.cache_bytes >> 20) + " MiB"
-                                                                     : std::to_string(own.cache_bytes >> 10) + " KiB");
+    into.notice += "device memory is short, so the cache takes " + (own.cache_bytes >= std::size_t{1} << 20
+                                                                        ? std::to_string(own.cache_bytes >> 20) + " MiB"
+                                                                        : std::to_string(own.cache_bytes >> 10) + " KiB");
   }
 }
 

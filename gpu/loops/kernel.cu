@@ -237,7 +237,7 @@ Grid fit_grid(const WarpLayout& layout, bool sums) {
   int blocks = 0;
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(grid.threads), grid.shared_bytes),
         "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-  if (blocks < 1) throw Error("matching kernel", "does not fit the device", "match this query on the CPU");
+  if (blocks < 1) throw Error("matching kernel", "the kernel does not fit the device", "match this query on the CPU");
   grid.blocks = static_cast<unsigned>(blocks * multiprocessors());
   if (!shared) grid.frame_words = std::size_t{grid.warps()} * layout.words;
   return grid;

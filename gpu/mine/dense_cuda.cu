@@ -195,7 +195,7 @@ CliqueKernels kernels_of(Width width) {
   for (std::size_t i = 0; i < clique_widths.size(); ++i) {
     if (clique_widths[i].members() == width.members()) return all[i];
   }
-  throw Error("clique kernel", "there is none of this width", "report this as a bug");
+  throw Error("clique kernel", "no kernel has this width", "report this as a bug");
 }
 
 struct SetKernels {

@@ -153,7 +153,7 @@ void DeviceGraph::Impl::send_chunk(std::span<const CacheSlot> slots, std::uint32
 }
 
 void DeviceGraph::Impl::select(std::span<const HotVertex> wanted) {
-  if (!sound) throw Error("device graph", "select without begin");
+  if (!sound) throw Error("device graph", "select was called without begin", "report this as a bug");
   sound = false;
   hot.clear();
   for (const HotVertex vertex : wanted) {

@@ -222,7 +222,7 @@ unsigned sum_blocks(unsigned warps) {
   int blocks = 0;
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, sum_kernel, static_cast<int>(32 * warps), 0),
         "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-  if (blocks < 1) throw Error("kernel of sums", "does not fit the device", "use --backend cpu");
+  if (blocks < 1) throw Error("kernel of sums", "the kernel does not fit the device", "use --backend cpu");
   return static_cast<unsigned>(blocks * multiprocessors());
 }
 

@@ -26,7 +26,8 @@ Standing& Engine::Impl::find(QueryId query) {
   for (const auto& [id, standing_query] : standing) {
     if (id == query) return *standing_query;
   }
-  throw Error("query", "no such standing query");
+  throw Error("query", "no standing query has the id " + std::to_string(static_cast<std::uint32_t>(query)),
+              "use the id that add_query returned, until the query is removed");
 }
 
 std::string query_fingerprint(const Query& query, const QueryOptions& options) {
@@ -165,9 +166,14 @@ void Engine::for_each(const std::function<void(const Update&)>& take) const { en
 
 Engine engine::BulkLoader::load(const EngineOptions& options, const BulkGraph& bulk) {
   if (options.window != 0) {
-    throw Error(ErrorKind::configuration, "bulk load", "edges without times under a window", "load them as updates");
+    throw Error(ErrorKind::configuration, "bulk load", "the edges have no times, but the graph has a window",
+                "load them as updates");
   }
-  if (!bulk.labels.empty() && bulk.labels.size() != bulk.vertices) throw Error("bulk load", "not as many labels as vertices");
+  if (!bulk.labels.empty() && bulk.labels.size() != bulk.vertices)
+    throw Error(
+        "bulk load",
+        "there are " + std::to_string(bulk.labels.size()) + " labels for " + std::to_string(bulk.vertices) + " vertices",
+        "give one label for each vertex, or none");
   Engine engine(options);
   Engine::Impl& impl = *engine.impl_;
   std::vector<LabelId> numbers;

@@ -33,7 +33,8 @@ struct Engine::Impl {
         window(wanted.window > 0 ? std::make_unique<graph::Window>(wanted.window) : nullptr),
         resolver(graph, window.get(), workers),
         matcher(backend->make_matcher(workers)) {
-    if (wanted.window < 0) throw Error(ErrorKind::configuration, "window", "negative", "give a positive span, or 0 for none");
+    if (wanted.window < 0)
+      throw Error(ErrorKind::configuration, "window", "the span is negative", "give a positive span, or 0 for none");
     if (capabilities.own_memory) graph.track_changes();
   }
 

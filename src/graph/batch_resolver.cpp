@@ -9,7 +9,8 @@ const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject o
   updates_ = batch.updates();
   stop_ = stop;
   relabelling_ = relabelling;
-  if (updates_.size() > UINT32_MAX / 2) throw Error("batch", "more than 2^31 updates", "cut the stream into smaller batches");
+  if (updates_.size() > UINT32_MAX / 2)
+    throw Error("batch", "a batch has more than 2^31 updates", "cut the stream into smaller batches");
   result_.net.clear();
   result_.rejects.clear();
   result_.expired = 0;

@@ -18,7 +18,7 @@ using namespace mine;
 
 void check_size(unsigned k) {
   if (k >= 2 && k <= max_k) return;
-  throw Error(ErrorKind::usage, "k", std::to_string(k) + " vertices is not a size of patterns",
+  throw Error(ErrorKind::usage, "k", std::to_string(k) + " is not a possible number of vertices of patterns",
               "choose 2 to " + std::to_string(max_k));
 }
 
@@ -34,10 +34,10 @@ MotifMethod method_of(unsigned k, const MotifOptions& options) {
     method = MotifMethod::pairs;
   }
   if (options.growing && method != MotifMethod::extend) {
-    refuse("a condition on growing parts needs every part", "choose extend, or leave the method open");
+    refuse("only the method extend can check a condition on growing parts", "choose extend, or leave the method out");
   }
   if (method == MotifMethod::formulas && k > max_formula_k) {
-    refuse("there are formulas up to " + std::to_string(max_formula_k) + " vertices only", "choose pairs or extend");
+    refuse("formulas exist for at most " + std::to_string(max_formula_k) + " vertices", "choose pairs or extend");
   }
   return method == MotifMethod::pairs && k < 3 ? MotifMethod::extend : method;
 }

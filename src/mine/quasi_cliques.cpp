@@ -153,7 +153,7 @@ class QuasiWalk {
 
 void check_size(unsigned k) {
   if (k >= 2 && k <= max_quasi_clique) return;
-  throw Error(ErrorKind::usage, "k", std::to_string(k) + " vertices is not a size of quasi-cliques",
+  throw Error(ErrorKind::usage, "k", std::to_string(k) + " is not a possible number of vertices of quasi-cliques",
               "choose 2 to " + std::to_string(max_quasi_clique));
 }
 

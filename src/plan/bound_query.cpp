@@ -25,8 +25,8 @@ graph::Direction direction(const graph::DataGraph& graph, const QueryEdge& edge,
 
 void check(const Query& query, MatchMode mode, CountMode count, const graph::DataGraph& graph) {
   if (mode != MatchMode::isomorphism && count == CountMode::subgraphs) {
-    throw Error(ErrorKind::configuration, "query " + query.name, "subgraphs can be counted only under isomorphism",
-                "count embeddings, or match with isomorphism");
+    throw Error(ErrorKind::configuration, "query " + query.name, "subgraphs can be counted only with isomorphism",
+                "count embeddings, or use isomorphism");
   }
   if (graph.directed()) return;
   for (const QueryEdge& edge : query.edges) {

@@ -324,7 +324,7 @@ class Replay(harness.CliTest):
         with open("/dev/full", "w", encoding="ascii") as full:
             done = subprocess.run([PROGRAM, *args], stdout=full, stderr=subprocess.PIPE, cwd=self.dir, check=False)
         self.assertEqual(done.returncode, 1)
-        self.assertIn(b"deltamatch: standard output: cannot write: No space left on device", done.stderr)
+        self.assertIn(b"deltamatch: standard output: the output cannot be written: No space left on device", done.stderr)
 
     def test_digest_does_not_depend_on_threads_or_order(self):
         digests = set()

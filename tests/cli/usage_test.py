@@ -235,7 +235,7 @@ class Usage(harness.CliTest):
         with open("/dev/full", "w", encoding="ascii") as full:
             done = subprocess.run([PROGRAM, "validate", "--query", TRIANGLE], stdout=full, stderr=subprocess.PIPE, check=False)
         self.assertEqual(done.returncode, 1)
-        self.assertIn(b"deltamatch: standard output: cannot write: No space left on device", done.stderr)
+        self.assertIn(b"deltamatch: standard output: the output cannot be written: No space left on device", done.stderr)
 
     def test_closed_pipe_ends_quietly(self):
         read, write = os.pipe()
@@ -338,8 +338,8 @@ class Usage(harness.CliTest):
         outcome = self.run_program("replay", "--updates", "s.tsv", "--query", "edge=(a)-->(b)", "--threads", 1, "--backend", "cpu",
                                    before=little_for_stacks)
         self.assertEqual(outcome.code, 1, outcome)
-        self.assertIn("deltamatch: threads: no thread can be started: Resource temporarily unavailable; the limits are ulimit -u ", outcome.err)
-        self.assertIn("ulimit -v 524288 MiB and ulimit -s 1048576 MiB", outcome.err)
+        self.assertIn("deltamatch: threads: no thread can be started: Resource temporarily unavailable. The limit on a user's threads (ulimit -u) is ", outcome.err)
+        self.assertIn("ulimit -v 524288 MiB, and each thread takes a stack (ulimit -s) of 1048576 MiB", outcome.err)
         self.assertIn("; raise the one that is reached, or ask for fewer threads", outcome.err)
 
     def skip_where_sanitized(self):

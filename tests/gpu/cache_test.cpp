@@ -154,14 +154,14 @@ TEST(GpuCache, AGraphThatOutgrowsTheDeviceIsCached) {
     EXPECT_EQ(test::cache_of(both.gpu()).notice, "");
   }
   EXPECT_GT(test::cache_of(both.gpu()).misses, 0);
-  EXPECT_EQ(test::cache_of(both.gpu()).notice, "the graph has outgrown device memory; what is hot of it is cached");
+  EXPECT_EQ(test::cache_of(both.gpu()).notice, "the graph exceeds device memory; the lists that are read most are cached");
 }
 
 TEST(GpuCache, ABudgetBeyondTheDeviceIsCutAndSaysSo) {
   DELTAMATCH_NEEDS_GPU();
   const gpu::CacheStatistics cache =
       follow({.policy = CachePolicy::degree, .memory = std::size_t{1} << 42, .walks = every_batch});
-  EXPECT_TRUE(cache.notice.starts_with("device memory is short: the cache takes ")) << cache.notice;
+  EXPECT_TRUE(cache.notice.starts_with("device memory is short, so the cache takes ")) << cache.notice;
   EXPECT_EQ(cache.misses, 0U);
 }
 

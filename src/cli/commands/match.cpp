@@ -170,7 +170,7 @@ QueryMatches match_one(Engine& engine, const NamedQuery& query, const Match& opt
     found = find_matches(engine, query, options, progress, sink);
   } catch (const CountOverflow&) {
     found.name = query.query.name;
-    found.error = "count beyond 2^128-1";
+    found.error = "a count exceeds 2^128-1";
     found.result.seconds = seconds_since(start);
   }
   progress.clear();

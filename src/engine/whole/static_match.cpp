@@ -422,7 +422,7 @@ std::string explain_whole(const StaticScene& scene, const Query& query, const St
 StaticResult match_whole(const StaticScene& scene, const Query& query, const StaticOptions& options, MatchSink* sink) {
   if (options.limit && !options.query.list) {
     throw Error(ErrorKind::configuration, "query " + query.name, "a limit applies to listed matches only",
-                "list, or drop the limit");
+                "set QueryOptions::list, or leave the limit out");
   }
   const auto start = Clock::now();
   Run run(scene, query, options, sink);

@@ -27,9 +27,9 @@ TEST(StatusTest, TellsEveryMetricOfABackend) {
   Pipeline::Status status;
   status.backend = BackendStatistics{"tape", {{"hits", std::uint64_t{11}}, {"busy_seconds", 0.5}}, ""};
   EXPECT_EQ(to_json(status).at("tape"), (Json{{"hits", 11}, {"busy_seconds", 0.5}}));
-  status.backend->notice = "the graph has outgrown device memory";
+  status.backend->notice = "the graph exceeds device memory";
   EXPECT_EQ(to_json(status).at("tape"),
-            (Json{{"hits", 11}, {"busy_seconds", 0.5}, {"notice", "the graph has outgrown device memory"}}));
+            (Json{{"hits", 11}, {"busy_seconds", 0.5}, {"notice", "the graph exceeds device memory"}}));
 }
 
 TEST(StatusTest, OfPartitionsItTellsWhatIsCommittedAndRead) {
