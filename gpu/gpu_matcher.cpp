@@ -19,7 +19,7 @@
 #include "base/checked.hpp"
 #include "gpu/cuda/nvtx.hpp"
 #include "gpu/filter/device_candidate_steps.hpp"
-#include "gpu/handover.hpp"
+#include "gpu/record_collector.hpp"
 #include "gpu/loops/kernel.hpp"
 #include "gpu/mirror/cache_statistics.hpp"
 #include "gpu/mirrors.hpp"

@@ -1,6 +1,6 @@
 // Compares policies of matching, on a stream or (gpu_bench_whole.cpp) on a whole graph.
 //
-// It makes a graph and a stream of updates. One engine matches every batch under every policy (bench/harness/contest.hpp), and
+// It makes a graph and a stream of updates. One engine matches every batch under every policy (bench/harness/matcher_comparison.hpp), and
 // the counts are compared. Prints JSON lines: one for the graph, and one for each query set, batch size and policy. Exits with
 // 1 if counts differ or a policy fails.
 #include <CLI/CLI.hpp>
@@ -13,7 +13,7 @@
 
 #include "base/seconds.hpp"
 #include "bench/harness/bench_options.hpp"
-#include "bench/harness/contest.hpp"
+#include "bench/harness/matcher_comparison.hpp"
 #include "bench/harness/from_options.hpp"
 #include "bench/harness/graphs.hpp"
 #include "bench/harness/result_lines.hpp"

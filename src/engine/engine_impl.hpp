@@ -13,7 +13,7 @@
 #include "engine/batch/batch_listing.hpp"
 #include "engine/batch/batch_watch.hpp"
 #include "engine/batch/plan_trials.hpp"
-#include "engine/batch/standing.hpp"
+#include "engine/batch/standing_query.hpp"
 #include "engine/whole/clique_match.hpp"
 #include "engine/whole/static_match.hpp"
 #include "graph/batch_resolver.hpp"

@@ -10,7 +10,7 @@
 #include "match/busy_threads.hpp"
 #include "match/candidate_space.hpp"
 #include "match/partial.hpp"
-#include "match/watch.hpp"
+#include "match/thread_progress.hpp"
 
 namespace deltamatch::match {
 

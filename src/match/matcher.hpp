@@ -14,10 +14,10 @@
 #include "deltamatch/statistics.hpp"
 #include "filter/candidate_steps.hpp"
 #include "graph/data_graph.hpp"
-#include "match/allowance.hpp"
+#include "match/step_budget.hpp"
 #include "match/enumerator.hpp"
 #include "match/partial.hpp"
-#include "match/watch.hpp"
+#include "match/thread_progress.hpp"
 #include "plan/plan.hpp"
 
 namespace deltamatch::match {

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "match/allowance.hpp"
+#include "match/step_budget.hpp"
 #include "match/list_view.hpp"
 #include "plan/plan.hpp"
 

@@ -6,7 +6,7 @@
 #include "base/parallel.hpp"
 #include "deltamatch/error.hpp"
 #include "mine/clique_space.hpp"
-#include "mine/store.hpp"
+#include "mine/set_store.hpp"
 
 namespace deltamatch {
 namespace {

@@ -17,7 +17,7 @@
 
 #include "mine/clique_space.hpp"
 #include "mine/root_candidates.hpp"
-#include "mine/store.hpp"
+#include "mine/set_store.hpp"
 
 namespace deltamatch::mine {
 

@@ -8,7 +8,7 @@
 #include "deltamatch/error.hpp"
 #include "match/backend.hpp"
 #include "mine/motif_formulas.hpp"
-#include "mine/store.hpp"
+#include "mine/set_store.hpp"
 #include "mine/visitors.hpp"
 
 namespace deltamatch {

@@ -20,7 +20,7 @@
 #include "mine/motif_formulas.hpp"
 #include "mine/ordered_graph.hpp"
 #include "mine/pattern_table.hpp"
-#include "mine/store.hpp"
+#include "mine/set_store.hpp"
 
 namespace deltamatch {
 namespace {

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/batch/standing.hpp"
+#include "engine/batch/standing_query.hpp"
 #include "match/matcher.hpp"
 
 namespace deltamatch::engine {

@@ -1,5 +1,5 @@
 // Records from pages reach their takers completely and once, from several threads at a time. The rest is in the results.
-#include "gpu/handover.hpp"
+#include "gpu/record_collector.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // A contest gives every matcher the same work. It reports who failed, who was too slow, and whose counts differ.
-#include "bench/harness/contest.hpp"
+#include "bench/harness/matcher_comparison.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "match/allowance.hpp"
+#include "match/step_budget.hpp"
 
 namespace deltamatch::match {
 

@@ -1,4 +1,4 @@
-#include "gpu/handover.hpp"
+#include "gpu/record_collector.hpp"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "engine/batch/standing.hpp"
+#include "engine/batch/standing_query.hpp"
 
 namespace deltamatch::engine {
 
