@@ -19,12 +19,12 @@
 #include "base/checked.hpp"
 #include "gpu/cuda/nvtx.hpp"
 #include "gpu/filter/device_candidate_steps.hpp"
-#include "gpu/record_collector.hpp"
 #include "gpu/loops/kernel.hpp"
 #include "gpu/mirror/cache_statistics.hpp"
 #include "gpu/mirrors.hpp"
 #include "gpu/program/eligibility.hpp"
 #include "gpu/program/flat_programs.hpp"
+#include "gpu/record_collector.hpp"
 
 namespace deltamatch::gpu {
 
@@ -147,7 +147,7 @@ class GpuMatcher final : public match::Matcher {
   bool match_on_devices(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved,
                         std::span<const PassWork> passes, std::span<const QueryTask> tasks, const match::Programs& programs,
                         std::span<QueryResult> results, const match::StopFlag* stop, match::MatchSteps& steps) {
-    const std::uint64_t lent = lent_to(graph);
+    const std::uint64_t lent = lent_store(graph);
     if (lent != 0 && (lent == refused_ || !mirrors_.can_read())) return false;
     for (;;) {
       try {
@@ -248,9 +248,9 @@ class GpuMatcher final : public match::Matcher {
   // Takes listed matches until all kernels have ended.
   void drain(std::span<const QueryTask> tasks, std::span<QueryResult> results, const match::StopFlag* stop) {
     // Only programs of walks fill pages.
-    Handover handover(*workers_, passes_, tasks, results);
+    RecordCollector record_collector(*workers_, passes_, tasks, results);
     const auto take = [&](const std::uint32_t* page) {
-      handover.add(flat_.walks.origins[page[0]], {page + 2, page + page[1]});
+      record_collector.add(flat_.walks.origins[page[0]], {page + 2, page + page[1]});
     };
     const auto devices = mirrors_.devices();
     std::vector<bool> done(devices.size());
@@ -263,7 +263,7 @@ class GpuMatcher final : public match::Matcher {
         done[d] = true;
         --running;
       }
-      handover.run();
+      record_collector.run();
       if (running > 0 && Clock::now() - started < patience) {
         std::this_thread::yield();
       } else if (running > 0) {

@@ -200,7 +200,7 @@ bool Mirrors::chosen_for(const match::QueryTask& task) const noexcept {
 // - the last choice was made for other lists or other queries
 bool Mirrors::must_choose(const graph::DataGraph& graph, std::span<const match::QueryTask> tasks) const {
   if (policy_ == CachePolicy::k_hop || !follows_time(options_) || options_.testing.forgets) return true;
-  if (reads_ != hot_for_ || lent_to(graph) != chosen_lent_) return true;
+  if (reads_ != hot_for_ || lent_store(graph) != chosen_lent_) return true;
   return !std::ranges::all_of(tasks, [&](const match::QueryTask& task) { return chosen_for(task); });
 }
 
@@ -281,7 +281,7 @@ void Mirrors::choose(const graph::DataGraph& graph, std::span<const match::PassW
   }
   ++choices_;
   chosen_vertices_ = held();
-  chosen_lent_ = lent_to(graph);
+  chosen_lent_ = lent_store(graph);
   chosen_queries_.clear();
   for (const match::QueryTask& task : tasks) chosen_queries_.push_back(task.query->id);
   std::ranges::sort(chosen_queries_);

@@ -23,7 +23,7 @@
 namespace deltamatch::gpu {
 
 /// Identifies the lists lent to the graph, which stand in for its own; 0: none. Each lent store has a number of its own.
-[[nodiscard]] inline std::uint64_t lent_to(const graph::DataGraph& graph) noexcept {
+[[nodiscard]] inline std::uint64_t lent_store(const graph::DataGraph& graph) noexcept {
   return graph.lent() == nullptr ? 0 : graph.lent()->mark().store;
 }
 

@@ -11,7 +11,7 @@ constexpr std::size_t most_waiting = 2;
 
 }  // namespace
 
-void Handover::add(const ProgramOrigin& origin, std::span<const std::uint32_t> words) {
+void RecordCollector::add(const ProgramOrigin& origin, std::span<const std::uint32_t> words) {
   const match::QueryTask& task = tasks_[origin.task];
   match::Records& records = results_[origin.pass * tasks_.size() + origin.task].records;
   const bool enough = task.beyond_limit != nullptr && records.plans.size() > task.limit;
@@ -31,7 +31,7 @@ void Handover::add(const ProgramOrigin& origin, std::span<const std::uint32_t> w
   }
 }
 
-void Handover::run() {
+void RecordCollector::run() {
   workers_->for_each(full_.size(), 1, [&](unsigned, std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) full_[i].taker->take(full_[i].records, full_[i].pass);
   });

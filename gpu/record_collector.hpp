@@ -15,11 +15,11 @@ namespace deltamatch::gpu {
 ///
 /// One thread empties the pages, and taking records is slower than that, so full portions wait for the workers. Meanwhile pages
 /// fill up, then warps wait, so more is ready for the next round.
-class Handover {
+class RecordCollector {
  public:
   /// All spans are by pass and task, and outlive this object. Nobody else uses the workers.
-  Handover(Workers& workers, std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks,
-           std::span<match::QueryResult> results)
+  RecordCollector(Workers& workers, std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks,
+                  std::span<match::QueryResult> results)
       : workers_(&workers), passes_(passes), tasks_(tasks), results_(results) {}
 
   /// Adds records of one plan, given as the words of its matches. What takers throw is thrown here or by `run`.

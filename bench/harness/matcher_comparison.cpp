@@ -1,5 +1,5 @@
-#include "contest.hpp"
 #include "base/seconds.hpp"
+#include "matcher_comparison.hpp"
 
 #include <condition_variable>
 #include <exception>
@@ -30,20 +30,20 @@ class Alarm {
 
 }  // namespace
 
-class Contest::All final : public match::Matcher {
+class MatcherComparison::All final : public match::Matcher {
  public:
-  All(Contest& contest, Workers& workers) : contest_(&contest) {
-    for (const Contestant& contestant : contest.contestants_) matchers_.push_back(contestant.make(workers));
+  All(MatcherComparison& comparison, Workers& workers) : comparison_(&comparison) {
+    for (const ComparedMatcher& matcher : comparison.matchers_) matchers_.push_back(matcher.make(workers));
   }
 
   void match(const graph::DataGraph& graph, std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks,
              std::span<match::QueryResult> results, const match::StopFlag*, match::MatchSteps& steps) override {
-    contest_->heats_.assign(matchers_.size(), {});
+    comparison_->runs_.assign(matchers_.size(), {});
     // The first one finds the batch's lists cold, so they take turns at being first.
     const std::size_t first = batches_++;
     for (std::size_t i = 0; i < matchers_.size(); ++i) {
       const std::size_t at = (first + i) % matchers_.size();
-      if (contest_->present_[at]) run(at, graph, passes, tasks, results, steps);
+      if (comparison_->present_[at]) run(at, graph, passes, tasks, results, steps);
     }
   }
 
@@ -56,44 +56,47 @@ class Contest::All final : public match::Matcher {
  private:
   void run(std::size_t at, const graph::DataGraph& graph, std::span<const match::PassWork> passes,
            std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results, match::MatchSteps& steps) {
-    Heat& heat = contest_->heats_[at];
+    MatcherRun& run = comparison_->runs_[at];
     std::vector<match::QueryResult> own(results.size());
     for (std::size_t i = 0; i < results.size(); ++i) own[i].plans.resize(results[i].plans.size());
     match::MatchSteps other;
     match::StopFlag stop{false};
     const auto start = Clock::now();
     try {
-      const Alarm alarm(contest_->patience_, stop);
+      const Alarm alarm(comparison_->patience_, stop);
       matchers_[at]->match(graph, passes, tasks, own, &stop, other);
     } catch (const std::exception& error) {
-      heat.error = error.what();
+      run.error = error.what();
       return;
     }
     const double seconds = seconds_since(start);
-    heat.estimate = other.estimate;
-    heat.cache = other.cache;
-    heat.match = seconds - other.estimate - other.cache;
-    heat.statistics = matchers_[at]->statistics();
-    heat.complete = !stop.load();
+    run.estimate = other.estimate;
+    run.cache = other.cache;
+    run.match = seconds - other.estimate - other.cache;
+    run.statistics = matchers_[at]->statistics();
+    run.complete = !stop.load();
     steps.estimate += other.estimate;
     steps.cache += other.cache;
-    if (!heat.complete) return;
-    for (std::size_t i = 0; i < own.size(); ++i) heat.counts.push_back(match::total(tasks[i % tasks.size()], own[i].plans));
-    if (contest_->contestants_[at].corrupt) ++heat.counts.front();
+    if (!run.complete) return;
+    for (std::size_t i = 0; i < own.size(); ++i) run.counts.push_back(match::total(tasks[i % tasks.size()], own[i].plans));
+    if (comparison_->matchers_[at].corrupt) ++run.counts.front();
     for (std::size_t i = 0; i < results.size(); ++i) results[i] = std::move(own[i]);
   }
 
-  Contest* contest_;
+  MatcherComparison* comparison_;
   std::vector<std::unique_ptr<match::Matcher>> matchers_;
   std::size_t batches_ = 0;
 };
 
-Contest::Contest(graph::SlabAllocator& slabs, std::vector<Contestant> contestants, std::chrono::duration<double> patience)
-    : slabs_(&slabs), contestants_(std::move(contestants)), patience_(patience), present_(contestants_.size(), true) {}
+MatcherComparison::MatcherComparison(graph::SlabAllocator& slabs, std::vector<ComparedMatcher> matchers,
+                                     std::chrono::duration<double> patience)
+    : slabs_(&slabs), matchers_(std::move(matchers)), patience_(patience), present_(matchers_.size(), true) {}
 
-std::unique_ptr<match::Matcher> Contest::make_matcher(Workers& workers) { return std::make_unique<All>(*this, workers); }
+std::unique_ptr<match::Matcher> MatcherComparison::make_matcher(Workers& workers) {
+  return std::make_unique<All>(*this, workers);
+}
 
-bool Ledger::agrees(const std::string& batch, const std::vector<Count>& counts) {
+bool KnownCounts::agrees(const std::string& batch, const std::vector<Count>& counts) {
   Known& known = known_.try_emplace(batch, Known{counts}).first->second;
   ++known.counted_by;
   return known.counts == counts;

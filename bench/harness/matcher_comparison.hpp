@@ -19,7 +19,7 @@
 namespace deltamatch::bench {
 
 /// What one contestant did with one batch.
-struct Heat {
+struct MatcherRun {
   double estimate = 0;
   double cache = 0;
   double match = 0;
@@ -30,18 +30,18 @@ struct Heat {
 };
 
 /// A matcher of a contest. `corrupt` adds one to its first count, to see that the comparison notices it.
-struct Contestant {
+struct ComparedMatcher {
   std::string name;
   std::function<std::unique_ptr<match::Matcher>(Workers&)> make;
   bool corrupt = false;
 };
 
 /// The backend of the engine on which the contest takes place.
-class Contest final : public Backend {
+class MatcherComparison final : public Backend {
  public:
   /// `slabs` must be readable by all contestants and outlive the contest. A contestant that takes longer than `patience` for a
   /// batch is stopped.
-  Contest(graph::SlabAllocator& slabs, std::vector<Contestant> contestants, std::chrono::duration<double> patience);
+  MatcherComparison(graph::SlabAllocator& slabs, std::vector<ComparedMatcher> matchers, std::chrono::duration<double> patience);
 
   [[nodiscard]] std::string_view name() const noexcept override { return "contest"; }
   [[nodiscard]] BackendCapabilities capabilities() const noexcept override { return {.own_memory = true, .frees_cores = true}; }
@@ -51,20 +51,20 @@ class Contest final : public Backend {
   /// Sets the contestants of the next batches.
   void admit(std::vector<bool> present) { present_ = std::move(present); }
   /// Results of the last batch, by contestant. Those that were absent have no counts.
-  [[nodiscard]] const std::vector<Heat>& heats() const noexcept { return heats_; }
+  [[nodiscard]] const std::vector<MatcherRun>& runs() const noexcept { return runs_; }
 
  private:
   class All;
 
   graph::SlabAllocator* slabs_;
-  std::vector<Contestant> contestants_;
+  std::vector<ComparedMatcher> matchers_;
   std::chrono::duration<double> patience_;
   std::vector<bool> present_;
-  std::vector<Heat> heats_;
+  std::vector<MatcherRun> runs_;
 };
 
 /// The counts that were seen first for each batch. Later counts are compared with them.
-class Ledger {
+class KnownCounts {
  public:
   /// False if other counts are known.
   bool agrees(const std::string& batch, const std::vector<Count>& counts);

@@ -1,8 +1,8 @@
 // Compares policies of matching, on a stream or (gpu_bench_whole.cpp) on a whole graph.
 //
-// It makes a graph and a stream of updates. One engine matches every batch under every policy (bench/harness/matcher_comparison.hpp), and
-// the counts are compared. Prints JSON lines: one for the graph, and one for each query set, batch size and policy. Exits with
-// 1 if counts differ or a policy fails.
+// It makes a graph and a stream of updates. One engine matches every batch under every policy
+// (bench/harness/matcher_comparison.hpp), and the counts are compared. Prints JSON lines: one for the graph, and one for each
+// query set, batch size and policy. Exits with 1 if counts differ or a policy fails.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -13,9 +13,9 @@
 
 #include "base/seconds.hpp"
 #include "bench/harness/bench_options.hpp"
-#include "bench/harness/matcher_comparison.hpp"
 #include "bench/harness/from_options.hpp"
 #include "bench/harness/graphs.hpp"
+#include "bench/harness/matcher_comparison.hpp"
 #include "bench/harness/result_lines.hpp"
 #include "deltamatch/error.hpp"
 #include "engine/storage/bulk_loader.hpp"
@@ -38,29 +38,30 @@ Home home_of(const std::string& policy) {
 struct Arena {
   std::vector<std::string> policies;
   std::vector<std::shared_ptr<Backend>> backends;  // of the policies that run on the GPU
-  std::shared_ptr<Contest> contest;
+  std::shared_ptr<MatcherComparison> comparison;
 };
 
 Arena make_arena(const BenchOptions& options, const std::vector<std::string>& policies, bool managed) {
   Arena arena;
   arena.policies = policies;
   graph::SlabAllocator* slabs = &graph::heap_slabs();
-  std::vector<Contestant> contestants;
+  std::vector<ComparedMatcher> matchers;
   for (const std::string& policy : policies) {
-    Contestant contestant{policy, match::make_cpu_matcher, policy == options.corrupt};
+    ComparedMatcher matcher{policy, match::make_cpu_matcher, policy == options.corrupt};
     if (policy == "cpu-1") {
       const auto single = std::make_shared<Workers>(1);
-      contestant.make = [single](Workers&) { return match::make_cpu_matcher(*single); };
+      matcher.make = [single](Workers&) { return match::make_cpu_matcher(*single); };
     } else if (policy != "cpu") {
       const std::shared_ptr<Backend> backend = gpu_backend(options, policy, parse_bytes(options.memory));
-      contestant.make = [backend](Workers& workers) { return backend->make_matcher(workers); };
+      matcher.make = [backend](Workers& workers) { return backend->make_matcher(workers); };
       // Registered memory, which all others can read, too.
       if (managed || (parse_policy(policy).name != "resident" && slabs == &graph::heap_slabs())) slabs = &backend->slabs();
       arena.backends.push_back(backend);
     }
-    contestants.push_back(std::move(contestant));
+    matchers.push_back(std::move(matcher));
   }
-  arena.contest = std::make_shared<Contest>(*slabs, std::move(contestants), std::chrono::duration<double>(options.patience));
+  arena.comparison =
+      std::make_shared<MatcherComparison>(*slabs, std::move(matchers), std::chrono::duration<double>(options.patience));
   return arena;
 }
 
@@ -147,7 +148,7 @@ class Bench {
     engine::BulkGraph bulk{graph_.vertices, graph_.edges.span(), labels_, {}};
     for (unsigned label = 0; label < options_->labels; ++label) bulk.label_names.push_back(std::to_string(label));
     Engine engine = engine::BulkLoader::load(
-        {.directed = options_->directed, .threads = options_->threads, .backend = arena.contest}, bulk);
+        {.directed = options_->directed, .threads = options_->threads, .backend = arena.comparison}, bulk);
     report_->line({{"kind", "load"},
                    {"graph", graph_.name},
                    {"policies", arena.policies},
@@ -208,7 +209,7 @@ class Bench {
     const std::size_t wanted = options_->warmup + options_->batches;
     UpdateBatch current = updates(0, batch, false);
     for (; done < wanted && seconds_since(start_) <= options_->limit; ++done) {
-      arena.contest->admit(present);
+      arena.comparison->admit(present);
       UpdateBatch next;
       if (done + 1 < wanted) next = updates((done + 1) * batch, batch, false);
       Upcoming upcoming;
@@ -233,46 +234,46 @@ class Bench {
   // Returns whether the policy takes part in the next batch.
   bool take(const Arena& arena, std::size_t p, Record& record, const BatchResult& result, const std::string& name,
             bool measured) {
-    const Heat& heat = arena.contest->heats()[p];
-    if (!heat.error.empty()) {
-      record.trouble = heat.error;
+    const MatcherRun& run = arena.comparison->runs()[p];
+    if (!run.error.empty()) {
+      record.trouble = run.error;
       ++failures_;
       return false;
     }
     ++calls_[p];
     const double kernel =
-        heat.statistics.real("kernel_seconds") - std::exchange(last_[p], heat.statistics).real("kernel_seconds");
-    if (heat.complete) record.counted.push_back(name);
-    if (!heat.complete) {
+        run.statistics.real("kernel_seconds") - std::exchange(last_[p], run.statistics).real("kernel_seconds");
+    if (run.complete) record.counted.push_back(name);
+    if (!run.complete) {
       record.trouble = "out of time";
-    } else if (!ledger_.agrees(name, heat.counts)) {
+    } else if (!known_counts_.agrees(name, run.counts)) {
       record.agrees = false;
       ++failures_;
       Json line{{"kind", "mismatch"}, {"batch", name}, {"policy", arena.policies[p]}};
-      for (const Count count : heat.counts) line["counts"].push_back(to_string(count));
-      for (const Count count : ledger_.known(name)) line["expected"].push_back(to_string(count));
+      for (const Count count : run.counts) line["counts"].push_back(to_string(count));
+      for (const Count count : known_counts_.known(name)) line["expected"].push_back(to_string(count));
       report_->line(line);
     }
     if (!measured) {
-      record.before = heat.statistics;
+      record.before = run.statistics;
       record.before_batches = calls_[p];
-      return heat.complete;
+      return run.complete;
     }
     const double apply = result.seconds.apply;
     const double settle = result.seconds.settle;
     const std::array<double, steps.size()> seconds{apply,
-                                                   heat.estimate,
-                                                   heat.cache,
-                                                   heat.match,
+                                                   run.estimate,
+                                                   run.cache,
+                                                   run.match,
                                                    kernel,
                                                    settle,
                                                    result.seconds.anticipate,
-                                                   apply + heat.estimate + heat.cache + heat.match + settle};
+                                                   apply + run.estimate + run.cache + run.match + settle};
     for (std::size_t s = 0; s < steps.size(); ++s) record.seconds[s].values.push_back(seconds[s]);
-    record.after = heat.statistics;
-    record.counts.resize(heat.counts.size());
-    for (std::size_t i = 0; i < heat.counts.size(); ++i) record.counts[i] += heat.counts[i];
-    return heat.complete;
+    record.after = run.statistics;
+    record.counts.resize(run.counts.size());
+    for (std::size_t i = 0; i < run.counts.size(); ++i) record.counts[i] += run.counts[i];
+    return run.complete;
   }
 
   // A backend reports means over all batches so far. Returns those of the batches that were measured here.
@@ -294,7 +295,7 @@ class Bench {
               {"ahead", options_->ahead},
               {"agrees", nullptr}};
     const auto compared = std::count_if(record.counted.begin(), record.counted.end(),
-                                        [&](const std::string& name) { return ledger_.compared(name); });
+                                        [&](const std::string& name) { return known_counts_.compared(name); });
     if (compared > 0) line["agrees"] = record.agrees;
     line["compared"] = compared;
     if (!record.trouble.empty()) line["trouble"] = record.trouble;
@@ -350,7 +351,7 @@ class Bench {
   Graph graph_;
   std::vector<std::uint8_t> labels_;
   std::vector<Change> changes_;
-  Ledger ledger_;
+  KnownCounts known_counts_;
   std::vector<std::uint64_t> calls_;  // by policy: batches matched since its matcher was made
   std::vector<BackendStatistics> last_;
   int failures_ = 0;

@@ -44,9 +44,9 @@ __device__ inline unsigned long long sum_of_warp(unsigned long long own) {
 }
 
 /// Hands out the numbers below `count`, each once over all warps. The whole warp calls take().
-class Feed {
+class NumberDispenser {
  public:
-  __device__ Feed(std::uint64_t count, unsigned long long* taken) : count_(count), taken_(taken) {}
+  __device__ NumberDispenser(std::uint64_t count, unsigned long long* taken) : count_(count), taken_(taken) {}
 
   /// Returns a number to each group that wants one, or no_node if it gets none in this round. If no group of the warp got one,
   /// none are left.

@@ -13,9 +13,9 @@
 namespace deltamatch::gpu {
 namespace {
 
-using device::Feed;
 using device::GroupOf;
 using device::no_node;
+using device::NumberDispenser;
 using device::reserve;
 using device::sum_of_warp;
 
@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(block_threads) expand_kernel(CliqueWork work) 
   using Group = typename GroupOf<lanes>::type;
   const CliqueSteps<words, Group> steps(Group{}, work.rows);
   const bool leader = steps.group.rank() == 0;
-  Feed feed(work.count, &work.output.progress->taken);
+  NumberDispenser feed(work.count, &work.output.progress->taken);
   CliqueNode<words> node{};
   CliqueSplit<words> split{};
   bool active = false;
@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(block_threads) grow_kernel(SetWork work) {
   const SetSteps<Group> steps{Group{}, work.rows, work.row_words, work.layers};
   const bool leader = steps.group.rank() == 0;
   const std::size_t node_words = std::size_t{work.layers} * work.row_words;
-  Feed feed(work.count, &work.output.progress->taken);
+  NumberDispenser feed(work.count, &work.output.progress->taken);
   NodeHead head{};
   const Word* node = nullptr;
   bool active = false;
@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(block_threads) finish_kernel(SetWork work) {
   using Group = typename GroupOf<lanes>::type;
   const SetSteps<Group> steps{Group{}, work.rows, work.row_words, work.layers};
   const std::size_t node_words = std::size_t{work.layers} * work.row_words;
-  Feed feed(work.count, &work.output.progress->taken);
+  NumberDispenser feed(work.count, &work.output.progress->taken);
   NodeHead head{};
   const Word* node = nullptr;
   bool active = false;

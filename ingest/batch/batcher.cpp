@@ -123,7 +123,7 @@ bool Batcher::fill_cut(PositionedBatch& batch) {
       break;  // the stream stops at the refused record
     }
   }
-  if (cut.tells_watermark) batch.updates.set_watermark(cut.watermark);
+  if (cut.sets_watermark) batch.updates.set_watermark(cut.watermark);
   return true;
 }
 

@@ -34,7 +34,7 @@ struct BatchLimits {
 /// A batch as another run cut it.
 struct Cut {
   std::uint64_t records = 0;           ///< of the source, including those that are refused or mean nothing; may be 0
-  bool tells_watermark = false;        ///< false: it is the largest time so far
+  bool sets_watermark = false;         ///< false: it is the largest time so far
   std::optional<Timestamp> watermark;  ///< if stated; nothing: there is none yet
 };
 

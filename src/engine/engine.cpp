@@ -10,21 +10,21 @@
 
 namespace deltamatch {
 
-using engine::Standing;
+using engine::StandingQuery;
 
 // Rebinds the queries that name a label which has been added to the graph or removed from it.
 void Engine::Impl::bind_anew() {
   for (auto& [id, query] : standing) {
     if (!query->bound.outdated()) continue;
-    auto fresh = std::make_unique<Standing>(query->bound.query, query->options, graph);
+    auto fresh = std::make_unique<StandingQuery>(query->bound.query, query->options, graph);
     fresh->budget = query->budget;
     query = std::move(fresh);
   }
 }
 
-Standing& Engine::Impl::find(QueryId query) {
-  for (const auto& [id, standing_query] : standing) {
-    if (id == query) return *standing_query;
+StandingQuery& Engine::Impl::find(QueryId query) {
+  for (const auto& [id, entry_query] : standing) {
+    if (id == query) return *entry_query;
   }
   throw Error("query", "no standing query has the id " + std::to_string(static_cast<std::uint32_t>(query)),
               "use the id that add_query returned, until the query is removed");
@@ -57,13 +57,13 @@ std::vector<QueryId> Engine::replace_queries(std::span<const QueryId> removed, s
   for (const auto& entry : impl_->standing) {
     if (!is_removed(entry)) names.insert(entry.second->bound.query.name);
   }
-  std::vector<std::unique_ptr<Standing>> fresh;
+  std::vector<std::unique_ptr<StandingQuery>> fresh;
   for (const auto& [query, options] : added) {
     if (!names.insert(query.name).second && !query.name.empty()) {
       throw Error(ErrorKind::configuration, "query '" + query.name + "'", "another standing query has this name",
                   "give each query its own name");
     }
-    fresh.push_back(std::make_unique<Standing>(query, options, impl_->graph));
+    fresh.push_back(std::make_unique<StandingQuery>(query, options, impl_->graph));
   }
   std::vector<QueryId> ids(fresh.size());
   impl_->standing.reserve(impl_->standing.size() + fresh.size());
@@ -111,7 +111,7 @@ StaticResult Engine::match(const Query& query, const StaticOptions& options, Mat
                 "set QueryOptions::list, or give no sink");
   }
   if (auto cliques = engine::match_clique(impl_->clique_scene(), query, options)) return std::move(*cliques);
-  return engine::match_whole(impl_->scene(impl_->left_to_cpu(options)), query, options, sink);
+  return engine::match_whole(impl_->scene(impl_->needs_cpu(options)), query, options, sink);
 }
 
 SampleResult Engine::sample(const Query& query, const SampleOptions& options) {
@@ -137,12 +137,12 @@ std::string Engine::explain(const Query& query, const QueryOptions& options) {
 
 std::string Engine::explain(const Query& query, const StaticOptions& options, FilterReport* filtered) {
   if (std::string cliques = engine::explain_clique(impl_->clique_scene(), query, options); !cliques.empty()) return cliques;
-  return engine::explain_whole(impl_->scene(impl_->left_to_cpu(options)), query, options, filtered);
+  return engine::explain_whole(impl_->scene(impl_->needs_cpu(options)), query, options, filtered);
 }
 
 std::string Engine::explain(QueryId query) {
   impl_->bind_anew();
-  Standing& standing = impl_->find(query);
+  StandingQuery& standing = impl_->find(query);
   if (!standing.planned) impl_->graph.resolve_all();
   standing.refresh_plans();
   return plan::to_text(standing.bound, standing.plans, standing.actuals);

@@ -43,14 +43,14 @@ struct Engine::Impl {
   class BatchRun;
   // Takes a batch through its steps. Throws Stopped.
   BatchResult run(const UpdateBatch& batch, const BatchOptions& wanted, Purpose purpose);
-  engine::Standing& find(QueryId query);
+  engine::StandingQuery& find(QueryId query);
   void bind_anew();
   match::Matcher& on_cpu() {
     if (options.backend && !cpu_matcher) cpu_matcher = match::make_cpu_matcher(workers);
     return cpu_matcher ? *cpu_matcher : *matcher;
   }
   // Whether CPU cores match a whole graph in the backend's place.
-  [[nodiscard]] bool left_to_cpu(const StaticOptions& whole) const {
+  [[nodiscard]] bool needs_cpu(const StaticOptions& whole) const {
     return !capabilities.whole_graph || !matcher->takes_whole(whole.query.mode, whole.induced);
   }
   engine::StaticScene scene(bool cpu) {
@@ -76,7 +76,7 @@ struct Engine::Impl {
   std::unique_ptr<match::Matcher> matcher;
   std::unique_ptr<match::Matcher> cpu_matcher;         // used beside a backend's, made when first needed
   std::unique_ptr<match::DenseSetCounter> dense_sets;  // made when first needed; null if the backend counts no cliques
-  std::vector<std::pair<QueryId, std::unique_ptr<engine::Standing>>> standing;
+  std::vector<std::pair<QueryId, std::unique_ptr<engine::StandingQuery>>> standing;
   std::uint32_t next_query = 0;
   std::uint64_t batches = 0;
   std::optional<Timestamp> watermark;

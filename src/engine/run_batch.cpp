@@ -12,7 +12,7 @@
 
 namespace deltamatch {
 
-using engine::Standing;
+using engine::StandingQuery;
 
 namespace {
 
@@ -142,7 +142,7 @@ void Engine::Impl::BatchRun::estimate() {
   for (const auto& [id, query] : engine_->standing) query->refresh_plans();
   if (!engine_->trials.due(passes_)) return;
   const auto start = Clock::now();
-  std::vector<Standing*> queries;
+  std::vector<StandingQuery*> queries;
   queries.reserve(engine_->standing.size());
   for (const auto& [id, query] : engine_->standing) queries.push_back(query.get());
   engine_->trials.run(engine_->graph, passes_, queries, engine_->on_cpu(), engine_->watch.stop());
@@ -173,7 +173,7 @@ std::vector<match::QueryTask> Engine::Impl::BatchRun::make_tasks() {
     tasks.push_back({&query->bound, &query->plans, query->options.list || resolved_->rebound});
     followed.push_back({id, query->budget});
   }
-  engine_->watch.follow(followed, engine_->workers.size(), engine_->matcher->tells_tasks());
+  engine_->watch.follow(followed, engine_->workers.size(), engine_->matcher->separates_tasks());
   for (std::size_t q = 0; q < tasks.size(); ++q) engine_->watch.attach(q, tasks[q]);
   return tasks;
 }
@@ -196,7 +196,7 @@ std::vector<match::QueryResult> Engine::Impl::BatchRun::match_rounds(std::span<m
   if (passes_[0].anchors.empty() && passes_[1].anchors.empty()) return results;
   const StopFlag* stop = engine_->watch.begin_round();
   engine_->matcher->match(engine_->graph, passes_, tasks, results, stop, steps);
-  leave_if(engine_->watch.stop());
+  throw_if_stopped(engine_->watch.stop());
   if (engine_->watch.end_round()) {
     begin_anew();
     match_alone(tasks, results, steps);
@@ -209,7 +209,7 @@ void Engine::Impl::BatchRun::match_alone(std::span<const match::QueryTask> tasks
   for (std::size_t q = 0; q < tasks.size(); ++q) {
     std::vector<match::QueryResult> found{std::move(results[q]), std::move(results[tasks.size() + q])};
     engine_->matcher->match(engine_->graph, passes_, tasks.subspan(q, 1), found, engine_->watch.begin_round(q), steps);
-    leave_if(engine_->watch.stop());
+    throw_if_stopped(engine_->watch.stop());
     results[q] = std::move(found[0]);
     results[tasks.size() + q] = std::move(found[1]);
   }
@@ -281,7 +281,7 @@ void Engine::Impl::BatchRun::net_rebound(std::size_t query, Matched& removed, Ma
 
 // Sets what is reported for a query that exceeded its budget.
 void Engine::Impl::BatchRun::shorten(std::size_t query, QueryDelta& delta) const {
-  const Standing& of = *engine_->standing[query].second;
+  const StandingQuery& of = *engine_->standing[query].second;
   if (!of.options.list) return;
   const bool partial = delivers() && wanted_->report_partial;
   if (partial && of.budget.matches) {
@@ -317,7 +317,7 @@ void Engine::Impl::BatchRun::write_to(MatchSink& sink) const {
   const graph::NetBatch& net = resolved_->net;
   sink.begin(number);
   for (std::size_t q = 0; q < engine_->standing.size(); ++q) {
-    const Standing& query = *engine_->standing[q].second;
+    const StandingQuery& query = *engine_->standing[q].second;
     if (!query.options.list) continue;
     const QueryDelta& delta = result_.queries[q];
     std::uint64_t written = 0;
@@ -354,7 +354,7 @@ BatchResult Engine::Impl::BatchRun::settle() noexcept {
 // Adds what the plans found to the measured figures of explain.
 void Engine::Impl::BatchRun::note_actuals() noexcept {
   for (std::size_t q = 0; q < engine_->standing.size(); ++q) {
-    Standing& query = *engine_->standing[q].second;
+    StandingQuery& query = *engine_->standing[q].second;
     for (std::size_t p = 0; p < query.actuals.size(); ++p) {
       plan::PlanActuals& actuals = query.actuals[p];
       for (const auto* pass : {&removed_[q].plans[p], &added_[q].plans[p]}) {

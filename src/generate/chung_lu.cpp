@@ -51,7 +51,7 @@ Graph chung_lu(const ChungLuOptions& options) {
   std::iota(numbers.begin(), numbers.end(), 0U);
   random.shuffle(std::span(numbers));
 
-  const Discrete draw(power_law_weights(graph.vertices, find_offset(options), power));
+  const AliasTable draw(power_law_weights(graph.vertices, find_offset(options), power));
   graph.edges = distinct_edges(options.edges, false, where, [&] {
     const std::uint32_t u = numbers[draw(random)];  // in two statements: the order of evaluation changes the result
     const std::uint32_t v = numbers[draw(random)];

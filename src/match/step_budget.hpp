@@ -12,12 +12,13 @@ using deltamatch::StopFlag;
 
 /// The steps that a piece of work may take: about one per list that is looked up. Once they are spent or `stop` is set, the
 /// work ends soon, and its result is useless. For one thread.
-class Allowance {
+class StepBudget {
  public:
   static constexpr std::uint64_t unbounded = UINT64_MAX;
 
   /// `stop` may be null.
-  explicit Allowance(const StopFlag* stop, std::uint64_t steps = unbounded) noexcept : stop_(stop), all_(steps), left_(steps) {}
+  explicit StepBudget(const StopFlag* stop, std::uint64_t steps = unbounded) noexcept
+      : stop_(stop), all_(steps), left_(steps) {}
 
   /// Takes some steps. Returns whether to go on.
   bool take(std::uint64_t steps = 1) noexcept {

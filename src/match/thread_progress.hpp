@@ -11,7 +11,7 @@
 namespace deltamatch::match {
 
 /// The threads that match write to it, each to its own place and without waiting. Another thread reads it.
-class Watch {
+class ThreadProgress {
  public:
   /// Begins for this number of threads and tasks. Nothing is found yet.
   void begin(unsigned threads, std::size_t tasks) {
@@ -55,7 +55,7 @@ class Watch {
   std::vector<std::atomic<std::uint64_t>> handed_;  // by task
 };
 
-inline std::uint64_t Watch::matches(std::size_t task) const noexcept {
+inline std::uint64_t ThreadProgress::matches(std::size_t task) const noexcept {
   std::uint64_t sum = 0;
   for (const Seat& seat : seats_) {
     if (__builtin_add_overflow(sum, seat.found[task].load(std::memory_order_relaxed), &sum)) return UINT64_MAX;
@@ -65,11 +65,11 @@ inline std::uint64_t Watch::matches(std::size_t task) const noexcept {
 }
 
 /// Counts what a thread finds of a task on one plan. Does nothing if nobody watches.
-class Tally {
+class FoundCounter {
  public:
-  Tally() = default;
+  FoundCounter() = default;
   /// `each`: how many matches each found one stands for.
-  Tally(std::atomic<std::uint64_t>& found, std::uint64_t each) noexcept : found_(&found), each_(each) {}
+  FoundCounter(std::atomic<std::uint64_t>& found, std::uint64_t each) noexcept : found_(&found), each_(each) {}
   /// Adds `more`. Stays at the maximum once the count overflows.
   void add(std::uint64_t more) noexcept {
     if (found_ == nullptr || more == 0) return;

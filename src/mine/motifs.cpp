@@ -99,7 +99,7 @@ std::optional<PatternCounts> count_on_devices(const SimpleGraph& graph, const Pa
 class ListVisitor {
  public:
   ListVisitor(const OrderedGraph& graph, const PatternTable& table, const ConditionTable& conditions,
-              const SubgraphOptions& options, Store& store)
+              const SubgraphOptions& options, SetStore& store)
       : graph_(&graph), table_(&table), conditions_(&conditions), options_(&options), store_(&store) {}
 
   [[nodiscard]] bool admit(const Traversal& t, VertexId v, const PatternTable::State& state, Key key) {
@@ -132,7 +132,7 @@ class ListVisitor {
   const PatternTable* table_;
   const ConditionTable* conditions_;
   const SubgraphOptions* options_;
-  Store* store_;
+  SetStore* store_;
   std::array<VertexId, max_k> part_{};
   Found gathered_;
 };
@@ -178,7 +178,7 @@ ListResult list_subgraphs(const SimpleGraph& graph, unsigned k, const SubgraphOp
   const PatternTable table(k);
   const ConditionTable conditions(table, options.where, options.growing);
   const OrderedGraph ordered(graph, degree_order(graph));
-  Store kept(k, [&](std::span<const VertexId> vertices, Key key) { store({vertices, key}); }, options.limit, control);
+  SetStore kept(k, [&](std::span<const VertexId> vertices, Key key) { store({vertices, key}); }, options.limit, control);
   std::vector<ListVisitor> visitors(workers.size(), ListVisitor(ordered, table, conditions, options, kept));
   walk_all(ordered, table, k - 1, workers, control, visitors);
   for (ListVisitor& visitor : visitors) visitor.finish();

@@ -20,11 +20,11 @@ struct Found {
   std::vector<std::uint32_t> notes;
 };
 
-class Store {
+class SetStore {
  public:
   using Take = std::function<void(std::span<const VertexId>, std::uint32_t note)>;
 
-  Store(std::uint32_t k, Take take, std::optional<std::uint64_t> limit, RunControl& control)
+  SetStore(std::uint32_t k, Take take, std::optional<std::uint64_t> limit, RunControl& control)
       : k_(k), take_(std::move(take)), limit_(limit), control_(control) {}
 
   /// Adds a set. Each thread has its own `gathered`, and hands over the rest with `flush`.

@@ -171,7 +171,7 @@ class PatternParser {
   Token token_;
   Query query_;
   std::unordered_map<std::string, std::uint32_t> indices_;  // of named vertices
-  Places places_;                                           // of first mentions
+  TextPositions places_;                                    // of first mentions
 };
 
 }  // namespace

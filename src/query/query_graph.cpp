@@ -172,7 +172,7 @@ class QueryGraphParser {
   bool begun_ = false;  // by a t record
   bool ended_ = false;  // by t # -1
   std::unordered_map<std::uint64_t, std::uint32_t> indices_;
-  Places places_;
+  TextPositions places_;
 };
 
 }  // namespace

@@ -118,7 +118,7 @@ std::optional<Flaw> find_flaw(const Query& query) {
   return check_connected(query);
 }
 
-void refuse_flaws(const Query& query, const Places& places, const SourceText& source) {
+void refuse_flaws(const Query& query, const TextPositions& places, const SourceText& source) {
   const auto flaw = find_flaw(query);
   if (!flaw) return;
   std::size_t offset = 0;

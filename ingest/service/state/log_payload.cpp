@@ -245,7 +245,7 @@ bool read_batch(std::string_view payload, LogReader::Wanted wanted, LoggedBatch&
     return false;
   }
   if (batch.mark.batch >= wanted.updates_from && !read_updates(updates, batch.updates)) return false;
-  if (!batch.updates.tells_watermark()) batch.updates.set_watermark(batch.mark.watermark);
+  if (!batch.updates.sets_watermark()) batch.updates.set_watermark(batch.mark.watermark);
   if (batch.mark.batch < wanted.alerts_from) return true;
   return read_alerts(alerts, batch.alerts) && (streamed.empty() || read_streamed(streamed, batch.streamed));
 }

@@ -10,7 +10,7 @@ constexpr std::uint64_t drift_edges = 1000;
 
 }  // namespace
 
-void Standing::refresh_plans() {
+void StandingQuery::refresh_plans() {
   const std::uint64_t before = plans.planned_edges;
   const std::uint64_t edges = bound.graph().edges();
   if (planned && edges <= drift_factor * before + drift_edges && before <= drift_factor * edges + drift_edges) return;

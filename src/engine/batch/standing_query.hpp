@@ -8,8 +8,8 @@
 
 namespace deltamatch::engine {
 
-struct Standing {
-  Standing(const Query& query, const QueryOptions& wanted, graph::DataGraph& graph)
+struct StandingQuery {
+  StandingQuery(const Query& query, const QueryOptions& wanted, graph::DataGraph& graph)
       : options(wanted), bound(query, wanted.mode, wanted.count, graph), delivery(bound) {}
 
   /// Makes plans if there are none yet, or if the graph has changed much since they were made.

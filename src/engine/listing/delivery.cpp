@@ -86,7 +86,7 @@ Delivery::Batch Delivery::translate(const graph::DataGraph& graph, const match::
   batch.vertices.reserve(matches * n);
   batch.edges.reserve(matches * m);
   for (std::size_t r = 0; r < records.plans.size(); ++r) {
-    leave_if(stop);
+    throw_if_stopped(stop);
     const std::span<const VertexId> vertices(records.words.data() + r * (n + m), n);
     const std::uint32_t* tags = vertices.data() + n;
     for (std::size_t e = 0; e < m; ++e) {
@@ -128,10 +128,10 @@ void Delivery::Batch::keep_first(std::size_t count) {
   for (const MatchId& id : ids) digest.add(id);
 }
 
-Delivery::Writer::Writer(const Delivery& delivery, const graph::DataGraph& graph, const Occasion& occasion, MatchSink& sink)
+Delivery::Writer::Writer(const Delivery& delivery, const graph::DataGraph& graph, const MatchContext& context, MatchSink& sink)
     : delivery_(&delivery),
       graph_(&graph),
-      occasion_(occasion),
+      context_(context),
       sink_(&sink),
       vertices_(delivery.query_->vertices()),
       edges_(delivery.query_->edges.size()) {}
@@ -142,16 +142,16 @@ void Delivery::Writer::write(const ListedMatch& match) {
   for (std::size_t e = 0; e < edges_.size(); ++e) {
     const graph::Edge& edge = match.edges[e];
     edges_[e] = external_edge(*graph_, edge);
-    if (std::binary_search(occasion_.changed.begin(), occasion_.changed.end(), edge)) {
+    if (std::binary_search(context_.changed.begin(), context_.changed.end(), edge)) {
       cause_.push_back(static_cast<std::uint32_t>(e));
     }
   }
-  sink_->write({match.id, delivery_->query_->query.name, occasion_.added, occasion_.batch, occasion_.time, delivery_->names_,
+  sink_->write({match.id, delivery_->query_->query.name, context_.added, context_.batch, context_.time, delivery_->names_,
                 vertices_, edges_, cause_});
 }
 
-void Delivery::write(const graph::DataGraph& graph, const Batch& batch, const Occasion& occasion, MatchSink& sink) const {
-  Writer writer(*this, graph, occasion, sink);
+void Delivery::write(const graph::DataGraph& graph, const Batch& batch, const MatchContext& context, MatchSink& sink) const {
+  Writer writer(*this, graph, context, sink);
   for (std::size_t i = 0; i < batch.ids.size(); ++i) writer.write(batch.match(i, query_->vertices(), query_->edges.size()));
 }
 

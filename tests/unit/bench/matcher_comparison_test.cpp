@@ -41,12 +41,12 @@ UpdateBatch triangle(std::int64_t first, UpdateKind kind) {
   return batch;
 }
 
-class ContestTest : public testing::Test {
+class MatcherComparisonTest : public testing::Test {
  protected:
   // Two triangles come, then one goes.
-  void run(std::vector<Contestant> contestants) {
-    contest_ = std::make_shared<Contest>(graph::heap_slabs(), std::move(contestants), std::chrono::milliseconds(200));
-    engine_ = std::make_unique<Engine>(EngineOptions{.directed = false, .threads = 2, .backend = contest_});
+  void run(std::vector<ComparedMatcher> matchers) {
+    comparison_ = std::make_shared<MatcherComparison>(graph::heap_slabs(), std::move(matchers), std::chrono::milliseconds(200));
+    engine_ = std::make_unique<Engine>(EngineOptions{.directed = false, .threads = 2, .backend = comparison_});
     engine_->add_query(parse_pattern("(a)--(b)--(c)--(a)", "triangle"));
     engine_->load(triangle(0, UpdateKind::insert_edge));
     UpdateBatch batch = triangle(10, UpdateKind::insert_edge);
@@ -56,58 +56,58 @@ class ContestTest : public testing::Test {
     for (const Update& update : more.updates()) batch.add(update);
     result_ = engine_->process(batch);
   }
-  static Contestant cpu(std::string name) { return {std::move(name), match::make_cpu_matcher}; }
+  static ComparedMatcher cpu(std::string name) { return {std::move(name), match::make_cpu_matcher}; }
 
-  std::shared_ptr<Contest> contest_;
+  std::shared_ptr<MatcherComparison> comparison_;
   std::unique_ptr<Engine> engine_;
   BatchResult result_;
 };
 
-TEST_F(ContestTest, AllSeeTheSameBatch) {
+TEST_F(MatcherComparisonTest, AllSeeTheSameBatch) {
   run({cpu("a"), cpu("b")});
-  ASSERT_EQ(contest_->heats().size(), 2U);
-  for (const Heat& heat : contest_->heats()) {
-    EXPECT_EQ(heat.counts, (std::vector<Count>{1, 2}));
-    EXPECT_TRUE(heat.complete && heat.error.empty());
-    EXPECT_GT(heat.match, 0);
+  ASSERT_EQ(comparison_->runs().size(), 2U);
+  for (const MatcherRun& run : comparison_->runs()) {
+    EXPECT_EQ(run.counts, (std::vector<Count>{1, 2}));
+    EXPECT_TRUE(run.complete && run.error.empty());
+    EXPECT_GT(run.match, 0);
   }
   EXPECT_EQ(result_.queries[0].removed, Count{1});
   EXPECT_EQ(result_.queries[0].added, Count{2});
 }
 
-TEST_F(ContestTest, CorruptedCountsDiffer) {
+TEST_F(MatcherComparisonTest, CorruptedCountsDiffer) {
   run({cpu("a"), {"b", match::make_cpu_matcher, true}});
-  EXPECT_EQ(contest_->heats()[1].counts, (std::vector<Count>{2, 2}));
-  Ledger ledger;
-  EXPECT_TRUE(ledger.agrees("1", contest_->heats()[0].counts));
-  EXPECT_FALSE(ledger.compared("1"));
-  EXPECT_TRUE(ledger.agrees("1", contest_->heats()[0].counts));
-  EXPECT_TRUE(ledger.compared("1"));
-  EXPECT_FALSE(ledger.agrees("1", contest_->heats()[1].counts));
-  EXPECT_TRUE(ledger.agrees("2", contest_->heats()[1].counts));
+  EXPECT_EQ(comparison_->runs()[1].counts, (std::vector<Count>{2, 2}));
+  KnownCounts known_counts;
+  EXPECT_TRUE(known_counts.agrees("1", comparison_->runs()[0].counts));
+  EXPECT_FALSE(known_counts.compared("1"));
+  EXPECT_TRUE(known_counts.agrees("1", comparison_->runs()[0].counts));
+  EXPECT_TRUE(known_counts.compared("1"));
+  EXPECT_FALSE(known_counts.agrees("1", comparison_->runs()[1].counts));
+  EXPECT_TRUE(known_counts.agrees("2", comparison_->runs()[1].counts));
 }
 
-TEST_F(ContestTest, FailuresAndEndlessRunsAreToldAndOthersGoOn) {
+TEST_F(MatcherComparisonTest, FailuresAndEndlessRunsAreToldAndOthersGoOn) {
   run({{"failing", [](Workers&) { return std::make_unique<Failing>(); }},
        {"endless", [](Workers&) { return std::make_unique<Endless>(); }},
        cpu("cpu")});
-  const std::vector<Heat>& heats = contest_->heats();
-  EXPECT_EQ(heats[0].error, "no device");
-  EXPECT_TRUE(heats[0].counts.empty());
-  EXPECT_FALSE(heats[1].complete);
-  EXPECT_TRUE(heats[1].counts.empty());
-  EXPECT_GE(heats[1].match, 0.19);
-  EXPECT_EQ(heats[1].cache, 1e-6);
-  EXPECT_EQ(heats[2].counts, (std::vector<Count>{1, 2}));
+  const std::vector<MatcherRun>& runs = comparison_->runs();
+  EXPECT_EQ(runs[0].error, "no device");
+  EXPECT_TRUE(runs[0].counts.empty());
+  EXPECT_FALSE(runs[1].complete);
+  EXPECT_TRUE(runs[1].counts.empty());
+  EXPECT_GE(runs[1].match, 0.19);
+  EXPECT_EQ(runs[1].cache, 1e-6);
+  EXPECT_EQ(runs[2].counts, (std::vector<Count>{1, 2}));
   EXPECT_EQ(result_.queries[0].added, Count{2});
 }
 
-TEST_F(ContestTest, WhoIsNotAdmittedDoesNothing) {
+TEST_F(MatcherComparisonTest, WhoIsNotAdmittedDoesNothing) {
   run({cpu("a"), cpu("b")});
-  contest_->admit({false, true});
+  comparison_->admit({false, true});
   engine_->process(triangle(30, UpdateKind::insert_edge));
-  EXPECT_TRUE(contest_->heats()[0].counts.empty());
-  EXPECT_EQ(contest_->heats()[1].counts, (std::vector<Count>{0, 1}));
+  EXPECT_TRUE(comparison_->runs()[0].counts.empty());
+  EXPECT_EQ(comparison_->runs()[1].counts, (std::vector<Count>{0, 1}));
 }
 
 }  // namespace

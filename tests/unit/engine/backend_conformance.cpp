@@ -53,18 +53,18 @@ UpdateBatch batch_of(const std::vector<Update>& updates) {
   return batch;
 }
 
-struct Standing {
+struct StandingQuery {
   std::string pattern;
   QueryOptions options;
 };
 
 /// Patterns in all modes, counted and listed.
-std::vector<Standing> all_modes(bool directed) {
+std::vector<StandingQuery> all_modes(bool directed) {
   const std::string arrow = directed ? "->" : "-";
   const auto edge = [&](const char* a, const char* b, const char* label = "") {
     return "(" + std::string(a) + ")-" + (*label == 0 ? "" : "[:" + std::string(label) + "]") + arrow + "(" + b + ")";
   };
-  std::vector<Standing> all;
+  std::vector<StandingQuery> all;
   for (const std::string& pattern : {edge("a", "b") + ", " + edge("b", "c") + ", " + edge("c", "a"),
                                      edge("a", "b", "T") + ", " + edge("b", "c", "U") + ", " + edge("c", "d", "T"),
                                      edge("a", "b") + ", " + edge("b", "c") + ", " + edge("c", "d") + ", " + edge("d", "a")}) {
@@ -94,7 +94,7 @@ class CountingSink final : public MatchSink {
   int aborts = 0;
 };
 
-Engine engine_on(std::shared_ptr<Backend> backend, bool directed, const std::vector<Standing>& queries) {
+Engine engine_on(std::shared_ptr<Backend> backend, bool directed, const std::vector<StandingQuery>& queries) {
   Engine engine({.directed = directed, .threads = 2, .backend = std::move(backend)});
   for (std::size_t q = 0; q < queries.size(); ++q) {
     engine.add_query(parse_pattern(queries[q].pattern, "q" + std::to_string(q)), queries[q].options);
@@ -134,11 +134,11 @@ TEST_P(BackendConformance, TheNameFitsIntoNamesOfMetrics) {
 TEST_P(BackendConformance, EveryBatchGivesTheDifferenceOfTheAnswers) {
   for (const bool directed : {false, true}) {
     SCOPED_TRACE(directed ? "directed" : "undirected");
-    const std::vector<Standing> queries = all_modes(directed);
+    const std::vector<StandingQuery> queries = all_modes(directed);
     Engine engine = engine_on(backend_, directed, queries);
     Engine cpu = engine_on(nullptr, directed, queries);
     std::vector<oracle::Matcher> judges;
-    for (const Standing& query : queries) {
+    for (const StandingQuery& query : queries) {
       judges.emplace_back(parse_pattern(query.pattern, "q"), query.options.mode, query.options.count);
     }
     oracle::Model model(directed);
@@ -170,7 +170,7 @@ TEST_P(BackendConformance, EveryBatchGivesTheDifferenceOfTheAnswers) {
 }
 
 TEST_P(BackendConformance, ABatchThatFailsOrIsStoppedIsUndone) {
-  const std::vector<Standing> queries = all_modes(true);
+  const std::vector<StandingQuery> queries = all_modes(true);
   Engine engine = engine_on(backend_, true, queries);
   Engine cpu = engine_on(nullptr, true, queries);
   SmallStream stream(3);
@@ -205,7 +205,7 @@ TEST_P(BackendConformance, WholeGraphsHaveTheAnswersOfTheCpu) {
     const auto start = stream.next(60);
     engine.load(batch_of(start), OnReject::skip);
     cpu.load(batch_of(start), OnReject::skip);
-    for (const Standing& query : all_modes(directed)) {
+    for (const StandingQuery& query : all_modes(directed)) {
       for (const bool induced : {false, true}) {
         for (const Filter filter : {Filter::none, Filter::refine}) {
           SCOPED_TRACE(query.pattern + (induced ? ", induced" : "") + (directed ? ", directed" : ""));

@@ -23,7 +23,7 @@ class TapeMatcher final : public match::Matcher {
     }
     cpu_->match(graph, passes, tasks, results, stop, steps);
   }
-  [[nodiscard]] bool tells_tasks() const noexcept override { return cpu_->tells_tasks(); }
+  [[nodiscard]] bool separates_tasks() const noexcept override { return cpu_->separates_tasks(); }
   [[nodiscard]] std::size_t bytes() const noexcept override { return cpu_->bytes(); }
   [[nodiscard]] BackendStatistics statistics() const override {
     using Kind = BackendMetric::Kind;

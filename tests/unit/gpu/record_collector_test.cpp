@@ -57,14 +57,15 @@ class HandoverTest : public testing::Test {
   }
 
   /// Adds pages with this many records each, all of one plan. Their words differ. Returns all words.
-  std::vector<std::uint32_t> add(Handover& handover, const ProgramOrigin& origin, std::size_t pages, std::size_t records) {
+  std::vector<std::uint32_t> add(RecordCollector& record_collector, const ProgramOrigin& origin, std::size_t pages,
+                                 std::size_t records) {
     const match::QueryTask& task = world_.tasks[origin.task];
     const std::size_t words = task.query->vertices() + task.query->edges.size();
     std::vector<std::uint32_t> all;
     for (std::size_t page = 0; page < pages; ++page) {
       const std::size_t begin = all.size();
       for (std::size_t i = 0; i < records * words; ++i) all.push_back(next_++);
-      handover.add(origin, std::span(all).subspan(begin));
+      record_collector.add(origin, std::span(all).subspan(begin));
     }
     return all;
   }
@@ -84,18 +85,18 @@ TEST_F(HandoverTest, EveryRecordIsTakenOnceOrLeftInTheResults) {
   Taker wedges;
   world_.tasks[0].taker = &edges;
   world_.tasks[1].taker = &wedges;
-  Handover handover(workers_, world_.passes, world_.tasks, results_);
+  RecordCollector record_collector(workers_, world_.passes, world_.tasks, results_);
   std::vector<std::uint32_t> all[2][2];  // by pass and task
   for (int round = 0; round < 20; ++round) {
     for (std::uint32_t pass = 0; pass < 2; ++pass) {
       for (std::uint32_t task = 0; task < 2; ++task) {
-        const auto more = add(handover, {pass, task, pass + task, false, true}, 5, 700);
+        const auto more = add(record_collector, {pass, task, pass + task, false, true}, 5, 700);
         all[pass][task].insert(all[pass][task].end(), more.begin(), more.end());
       }
     }
-    if (round % 3 == 0) handover.run();
+    if (round % 3 == 0) record_collector.run();
   }
-  handover.run();
+  record_collector.run();
   for (std::uint32_t pass = 0; pass < 2; ++pass) {
     for (std::uint32_t task = 0; task < 2; ++task) {
       const Taker& taker = task == 0 ? edges : wedges;
@@ -115,10 +116,10 @@ TEST_F(HandoverTest, NothingIsKeptBeyondTheLimit) {
   match::StopFlag beyond = false;
   world_.tasks[0].beyond_limit = &beyond;
   world_.tasks[0].limit = 1000;
-  Handover handover(workers_, world_.passes, world_.tasks, results_);
-  add(handover, {0, 0, 0, false, true}, 1, 1000);
+  RecordCollector record_collector(workers_, world_.passes, world_.tasks, results_);
+  add(record_collector, {0, 0, 0, false, true}, 1, 1000);
   EXPECT_FALSE(beyond.load());
-  add(handover, {0, 0, 0, false, true}, 20, 700);
+  add(record_collector, {0, 0, 0, false, true}, 20, 700);
   EXPECT_TRUE(beyond.load());
   EXPECT_EQ(results_[0].records.plans.size(), 1700);
 }
@@ -126,10 +127,10 @@ TEST_F(HandoverTest, NothingIsKeptBeyondTheLimit) {
 TEST_F(HandoverTest, FullPortionsAreTakenSideBySide) {
   Taker taker(true);
   world_.tasks[0].taker = &taker;
-  Handover handover(workers_, world_.passes, world_.tasks, results_);
-  add(handover, {0, 0, 0, false, true}, 4, taker_portion);
+  RecordCollector record_collector(workers_, world_.passes, world_.tasks, results_);
+  add(record_collector, {0, 0, 0, false, true}, 4, taker_portion);
   EXPECT_EQ(taker.calls, 0) << "they wait for each other";
-  handover.run();
+  record_collector.run();
   EXPECT_EQ(taker.calls, 4);
   EXPECT_GT(taker.threads(), 1U);
 }
@@ -137,10 +138,10 @@ TEST_F(HandoverTest, FullPortionsAreTakenSideBySide) {
 TEST_F(HandoverTest, FewWait) {
   Taker taker;
   world_.tasks[0].taker = &taker;
-  Handover handover(workers_, world_.passes, world_.tasks, results_);
-  add(handover, {0, 0, 0, false, true}, 100, taker_portion);
+  RecordCollector record_collector(workers_, world_.passes, world_.tasks, results_);
+  add(record_collector, {0, 0, 0, false, true}, 100, taker_portion);
   EXPECT_GE(taker.calls, 92) << "two for each worker";
-  handover.run();
+  record_collector.run();
   EXPECT_EQ(taker.calls, 100);
 }
 
@@ -148,12 +149,12 @@ TEST_F(HandoverTest, WithoutATakerAllStaysAndALimitIsNoticed) {
   match::StopFlag stop = false;
   world_.tasks[0].beyond_limit = &stop;
   world_.tasks[0].limit = 10000;
-  Handover handover(workers_, world_.passes, world_.tasks, results_);
-  add(handover, {0, 0, 0, false, true}, 10, 1000);
+  RecordCollector record_collector(workers_, world_.passes, world_.tasks, results_);
+  add(record_collector, {0, 0, 0, false, true}, 10, 1000);
   EXPECT_FALSE(stop.load());
-  add(handover, {0, 0, 0, false, true}, 1, 1);
+  add(record_collector, {0, 0, 0, false, true}, 1, 1);
   EXPECT_TRUE(stop.load());
-  handover.run();
+  record_collector.run();
   EXPECT_EQ(results_[0].records.plans.size(), 10001U);
 }
 
@@ -162,9 +163,9 @@ TEST_F(HandoverTest, WhatATakerThrowsArrives) {
     void take(const match::Records&, Pass) override { throw std::runtime_error("no room"); }
   } taker;
   world_.tasks[0].taker = &taker;
-  Handover handover(workers_, world_.passes, world_.tasks, results_);
-  add(handover, {0, 0, 0, false, true}, 3, taker_portion);
-  EXPECT_THROW(handover.run(), std::runtime_error);
+  RecordCollector record_collector(workers_, world_.passes, world_.tasks, results_);
+  add(record_collector, {0, 0, 0, false, true}, 3, taker_portion);
+  EXPECT_THROW(record_collector.run(), std::runtime_error);
 }
 
 }  // namespace

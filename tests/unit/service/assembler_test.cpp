@@ -109,7 +109,7 @@ TEST_F(AssemblerTest, PartitionsThatAreApartShareABatch) {
   EXPECT_FALSE(add(behind, 0, timed(1000)));  // there is no batch yet, so the record begins one
   EXPECT_THAT(cut(), SizeIs(2));
   EXPECT_EQ(batch_.updates.watermark(), std::nullopt);
-  EXPECT_TRUE(batch_.updates.tells_watermark());
+  EXPECT_TRUE(batch_.updates.sets_watermark());
   EXPECT_TRUE(add(behind, 0, timed(1000)));
   for (std::int64_t i = 1; i <= 10; ++i) {
     EXPECT_TRUE(add(ahead, 1 + i, timed(20'000 + 1000 * i)));

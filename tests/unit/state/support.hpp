@@ -107,7 +107,7 @@ struct Drawn {
 /// A whole batch as text, for comparison.
 inline std::string to_text(const Mark& mark, const UpdateBatch& updates, const std::vector<SinkAlerts>& alerts) {
   std::string text = to_json(mark) + "\n";
-  const std::optional<Timestamp> watermark = updates.tells_watermark() ? updates.watermark() : mark.watermark;
+  const std::optional<Timestamp> watermark = updates.sets_watermark() ? updates.watermark() : mark.watermark;
   if (watermark) text += "watermark " + std::to_string(*watermark) + "\n";
   for (const Update& update : updates.updates()) text += to_text(update) + "\n";
   for (const SinkAlerts& sink : alerts) {
