@@ -154,10 +154,10 @@ TEST(Packed, EveryPrefixIsRefusedAndEveryFlippedBitIsRefusedOrReadAsItself) {
 }
 
 TEST(Packed, RunsAreChecked) {
-  const auto refused = [](const std::vector<Run>& runs, std::uint64_t count) {
+  const auto refused = [](const std::vector<encoding::Run>& runs, std::uint64_t count) {
     std::string bytes;
     ByteWriter out(bytes);
-    for (const Run& run : runs) {
+    for (const encoding::Run& run : runs) {
       put_run(out, run);
       for (std::uint64_t i = 0; i < std::min<std::uint64_t>(run.count, 9); ++i) bytes += "\2\4";
     }
