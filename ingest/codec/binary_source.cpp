@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "deltamatch/error.hpp"
+#include "encoding/numbers.hpp"
 #include "ingest/codec/binary.hpp"
-#include "ingest/text/varint.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -149,12 +149,12 @@ bool BinarySource::take_length(std::uint64_t& length) {
   for (;;) {
     const std::string_view there = held();
     const char* at = there.data();
-    const VarintFault fault = take_varint(at, there.data() + there.size(), length);
-    if (fault == VarintFault::none) {
+    const encoding::NumberFault fault = encoding::take_number(at, there.data() + there.size(), length);
+    if (fault == encoding::NumberFault::none) {
       drop(static_cast<std::size_t>(at - there.data()));
       return true;
     }
-    if (fault == VarintFault::wrong)
+    if (fault == encoding::NumberFault::wrong)
       refuse(in_blocks_ ? "there is no length of a record before" : "there is no length of a record");
     if (!hold(there.size() + 1, offset_)) return false;
   }

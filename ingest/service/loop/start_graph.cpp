@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "deltamatch/error.hpp"
-#include "ingest/service/state/byte_text.hpp"
+#include "encoding/numbers.hpp"
 #include "ingest/stream.hpp"
 
 namespace deltamatch::ingest {
@@ -104,11 +104,11 @@ std::string start_fingerprint(const Engine& engine) {
   std::string bytes;
   const auto put_id = [&](const Id& id) {
     bytes.push_back(id.is_text() ? 1 : 0);
-    id.is_text() ? put_text(bytes, id.text()) : put_signed(bytes, id.number());
+    id.is_text() ? encoding::put_text(bytes, id.text()) : encoding::put_signed(bytes, id.number());
   };
   const auto put_time = [&](const std::optional<Timestamp>& time) {
     bytes.push_back(time ? 1 : 0);
-    if (time) put_signed(bytes, *time);
+    if (time) encoding::put_signed(bytes, *time);
   };
   put_time(engine.watermark());
   engine.for_each([&](const Update& update) {
@@ -116,9 +116,9 @@ std::string start_fingerprint(const Engine& engine) {
     put_id(update.source);
     if (update.kind == UpdateKind::insert_edge) {
       put_id(update.target);
-      put_text(bytes, update.label);
+      encoding::put_text(bytes, update.label);
     } else {
-      put_text(bytes, update.source_label.value_or(""));
+      encoding::put_text(bytes, update.source_label.value_or(""));
     }
     put_time(update.time);
     XXH3_128bits_update(hash.get(), bytes.data(), bytes.size());

@@ -107,7 +107,8 @@ LogReader::Entry SegmentReader::next() {
       if (wanted_.pieces) return Entry::piece;
       continue;
     }
-    if (!log_format::read_batch(*payload, wanted_, batch_) || batch_.mark.batch != due_) return Entry::end;
+    if (!log_format::read_batch(*payload, {file_.path.string(), version_}, wanted_, batch_) || batch_.mark.batch != due_)
+      return Entry::end;
     ++due_;
     offset_ += entry_.size();
     return Entry::batch;

@@ -221,7 +221,7 @@ std::map<std::uint32_t, GraphFile::Range> GraphFile::vertex_ranges(const std::ve
 Id GraphFile::id_of(std::uint64_t key, bool is_text, std::string& text) {
   if (!is_text) return static_cast<std::int64_t>(key);
   map_.text(id_texts_, key, 4, text);
-  const std::uint64_t length = get_fixed(text.data(), 4);
+  const std::uint64_t length = encoding::get_fixed(text.data(), 4);
   map_.text(id_texts_, key + 4, length, text);
   return std::string_view(text);
 }

@@ -3,19 +3,20 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 #include <zstd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <memory>
 #include <system_error>
 
 #include "deltamatch/error.hpp"
 
 namespace deltamatch::engine {
 namespace {
+
+using encoding::get_fixed;
+using encoding::put_fixed;
 
 constexpr int zstd_level = 3;
 
@@ -46,32 +47,6 @@ int create_beside(const std::filesystem::path& path, std::filesystem::path& temp
 }
 
 }  // namespace
-
-void put_fixed(std::string& out, std::uint64_t value, int bytes) {
-  for (int i = 0; i < bytes; ++i) out.push_back(static_cast<char>(value >> (8 * i) & 0xff));
-}
-
-std::uint64_t get_fixed(const char* from, int bytes) noexcept {
-  std::uint64_t value = 0;
-  for (int i = 0; i < bytes; ++i) value |= std::uint64_t{static_cast<unsigned char>(from[i])} << (8 * i);
-  return value;
-}
-
-std::array<char, checksum_size> chunk_checksum(std::string_view fields, std::string_view stored, std::uint64_t offset) {
-  struct Free {
-    void operator()(XXH3_state_t* state) const noexcept { XXH3_freeState(state); }
-  };
-  const std::unique_ptr<XXH3_state_t, Free> state(XXH3_createState());
-  if (!state) throw std::bad_alloc();
-  XXH3_128bits_reset_withSeed(state.get(), offset);
-  XXH3_128bits_update(state.get(), fields.data(), fields.size());
-  XXH3_128bits_update(state.get(), stored.data(), stored.size());
-  XXH128_canonical_t canonical;
-  XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(state.get()));
-  std::array<char, checksum_size> bytes{};
-  std::copy_n(reinterpret_cast<const char*>(canonical.digest), checksum_size, bytes.begin());
-  return bytes;
-}
 
 Descriptor::~Descriptor() {
   if (descriptor_ >= 0) ::close(descriptor_);
@@ -132,26 +107,10 @@ void SectionWriter::flush_chunk() {
   put_fixed(head, static_cast<std::uint32_t>(section_), 4);
   put_fixed(head, chunk_.size(), 4);
   put_fixed(head, stored.size(), 4);
-  const auto sum = chunk_checksum(head, stored, written_);
-  head.append(sum.data(), sum.size());
+  head.append(encoding::view(encoding::checksum(head, stored, written_)));
   write(head);
   write(stored);
   chunk_.clear();
-}
-
-void SectionWriter::byte(std::uint8_t value) {
-  if (chunk_.size() == kind_.chunk) flush_chunk();
-  chunk_.push_back(static_cast<char>(value));
-}
-
-void SectionWriter::number(std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7) byte(static_cast<std::uint8_t>(value | 0x80));
-  byte(static_cast<std::uint8_t>(value));
-}
-
-void SectionWriter::signed_number(std::int64_t value) {
-  const auto bits = static_cast<std::uint64_t>(value);
-  number(bits << 1 ^ (value < 0 ? ~std::uint64_t{0} : 0));
 }
 
 void SectionWriter::raw(std::string_view bytes) {
@@ -194,11 +153,11 @@ SectionReader::SectionReader(const std::filesystem::path& path)
     throw Error(path_.string(), "it is not a snapshot", "name a file that was saved as a snapshot");
   }
   if (size_ < preamble_size + trailer_size) refuse("the file is cut short");
-  if (const std::uint64_t version = get_fixed(preamble.data() + snapshot_file.magic.size(), 4);
-      version != snapshot_file.version) {
+  version_ = static_cast<std::uint32_t>(get_fixed(preamble.data() + snapshot_file.magic.size(), 4));
+  if (version_ < snapshot_file.oldest_version || version_ > snapshot_file.version) {
     throw Error(path_.string(),
-                "it is a snapshot of version " + std::to_string(version) + ", while this program reads version " +
-                    std::to_string(snapshot_file.version),
+                "it is a snapshot of version " + std::to_string(version_) + ", while this program reads versions " +
+                    std::to_string(snapshot_file.oldest_version) + " to " + std::to_string(snapshot_file.version),
                 "read it with the release that wrote it, and build the graph again from its input or an export");
   }
   offset_ = size_ - trailer_size;
@@ -211,6 +170,11 @@ SectionReader::SectionReader(const std::filesystem::path& path)
 void SectionReader::refuse(std::string_view what) const {
   throw Error(path_.string(), "the snapshot is torn or damaged (byte " + std::to_string(offset_) + "): " + std::string(what),
               snapshot_file.remedy);
+}
+
+void SectionReader::refuse_later(std::string_view what) const {
+  throw Error(path_.string(), "the snapshot cannot be read (byte " + std::to_string(offset_) + "): " + std::string(what),
+              "read it with the release that wrote it, or a newer one");
 }
 
 void SectionReader::read_at(std::uint64_t offset, char* bytes, std::size_t size) {
@@ -237,7 +201,7 @@ std::uint64_t SectionReader::read_chunk(std::uint64_t offset, std::uint64_t end,
     refuse("a length is out of range");
   stored_.resize(stored_size);
   read_at(offset + chunk_head_size, stored_.data(), stored_size);
-  const auto sum = chunk_checksum({head.data(), chunk_fields_size}, stored_, offset);
+  const auto sum = encoding::checksum({head.data(), chunk_fields_size}, stored_, offset);
   if (!std::equal(sum.begin(), sum.end(), head.begin() + chunk_fields_size)) refuse("a checksum does not match");
   if (get_fixed(head.data(), 4) != static_cast<std::uint32_t>(expected)) refuse("a section is missing or out of place");
   if (stored_size == size) {
@@ -272,26 +236,30 @@ std::uint8_t SectionReader::byte() {
   return static_cast<std::uint8_t>(chunk_[used_++]);
 }
 
-std::uint64_t SectionReader::number() {
+std::uint64_t SectionReader::number_across_chunks() {
   std::uint64_t value = 0;
-  for (int shift = 0; shift < 64; shift += 7) {
-    const std::uint64_t digit = byte();
-    if (shift == 63 && digit > 1) break;
-    value |= (digit & 0x7f) << shift;
-    if (digit < 0x80) return value;
+  if (chunk_.size() - used_ >= encoding::longest_number) {
+    const char* at = chunk_.data() + used_;
+    if (encoding::take_number(at, at + encoding::longest_number, value) != encoding::NumberFault::none) {
+      refuse("a number is out of range");
+    }
+    used_ = static_cast<std::size_t>(at - chunk_.data());
+    return value;
   }
-  refuse("a number is out of range");
+  char digits[encoding::longest_number];
+  std::size_t count = 0;
+  do {
+    digits[count] = static_cast<char>(byte());
+  } while (static_cast<unsigned char>(digits[count++]) >= 0x80 && count < encoding::longest_number);
+  const char* at = digits;
+  if (encoding::take_number(at, digits + count, value) != encoding::NumberFault::none) refuse("a number is out of range");
+  return value;
 }
 
 std::uint64_t SectionReader::number(std::uint64_t most) {
   const std::uint64_t value = number();
   if (value > most) refuse("a number is out of range");
   return value;
-}
-
-std::int64_t SectionReader::signed_number() {
-  const std::uint64_t bits = number();
-  return static_cast<std::int64_t>(bits >> 1 ^ ((bits & 1) != 0 ? ~std::uint64_t{0} : 0));
 }
 
 std::uint64_t SectionReader::room() const noexcept {

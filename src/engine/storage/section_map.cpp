@@ -17,6 +17,8 @@
 namespace deltamatch::engine {
 namespace {
 
+using encoding::get_fixed;
+
 static_assert(std::endian::native == std::endian::little, "mapped arrays are little-endian");
 
 std::uint32_t reversed(std::uint32_t value) { return __builtin_bswap32(value); }
@@ -168,7 +170,7 @@ const char* SectionMap::verify(Section section, std::uint64_t offset, std::uint6
       get_fixed(head + 8, 4) != size) {
     refuse(section, "it is missing or out of place");
   }
-  const auto sum = chunk_checksum({head, chunk_fields_size}, stored, offset);
+  const auto sum = encoding::checksum({head, chunk_fields_size}, stored, offset);
   if (!std::equal(sum.begin(), sum.end(), head + chunk_fields_size)) {
     refuse(section, "a checksum does not match at byte " + std::to_string(offset));
   }

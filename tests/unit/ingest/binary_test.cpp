@@ -78,7 +78,12 @@ TEST(Binary, RefusesEachByItsReason) {
   EXPECT_EQ(one("{}"), "! malformed: the first byte 0x7b does not exist in version 1");
   EXPECT_EQ(one("\x20\x00\x02\x04"s), "! malformed: the first byte 0x20 does not exist in version 1");
   EXPECT_EQ(one("\x14\x00\x02\x04"s), "! bad_operation: the first byte 0x14 is not a kind of update");
-  EXPECT_EQ(one("\x10\x40\x02\x04"s), "! malformed: the flags 0x40 have no meaning here");
+  EXPECT_EQ(one("\x10\x40\x02\x04"s), "! malformed: it has a key (field 0x40), which this version does not read");
+  EXPECT_EQ(one("\x10\x84\x02\x01L\x02\x04"s),
+            "! malformed: it has attributes (field 0x100), which this version does not read");
+  EXPECT_EQ(one("\x10\x80\x10\x02\x04"s), "! malformed: it has the field 0x800, which this version does not read");
+  EXPECT_EQ(one("\x12\x80\x04\x02"s), "! malformed: the flags 0x200 have no meaning here");
+  EXPECT_EQ(one("\x10\x84\x00\x02\x04"s), "! malformed: the record is cut short, or a number is not in its shortest form");
   EXPECT_EQ(one("\x12\x04\x02\x01L"s), "! malformed: the flags 0x04 have no meaning here");
   for (const std::string& bad : {
            "\x10\x00\x02"s,                                              // no target

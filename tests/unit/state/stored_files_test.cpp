@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/storage/graph_file.hpp"
+#include "ingest/service/state/log_segment.hpp"
 #include "ingest/service/state/recovery.hpp"
 #include "ingest/stream.hpp"
 #include "unit/state/support.hpp"
@@ -148,6 +149,25 @@ TEST_P(StoredFiles, AServiceGoesOnFromItsLogAlone) {
     if (entry.path().extension() == ".dms") std::filesystem::remove(entry.path());
   }
   EXPECT_EQ(graph_of(recovered().engine), graph_of_file(file("service/graph.jsonl"), day));
+}
+
+/// Version 1 of the log is version 2 without streamed alerts, which this log does not have.
+TEST_P(StoredFiles, ALogOfVersionOne) {
+  committed_ = parse_mark(values_in("stored.commits").back(), "commits");
+  std::filesystem::copy(file("service/state"), folder_.path() / "state", std::filesystem::copy_options::recursive);
+  const std::filesystem::path path = folder_.path() / "state" / log_format::segment_name(1);
+  std::string bytes = read_bytes(path);
+  auto head = log_format::read_head(bytes.substr(0, log_format::head_size));
+  ASSERT_TRUE(head);
+  if (head->version != 2) GTEST_SKIP();
+  head->version = 1;
+  write_bytes(path, bytes.replace(0, log_format::head_size, log_format::to_bytes(*head)));
+  Recovered state = recovered();
+  EXPECT_EQ(graph_of(state.engine), graph_of_file(file("service/graph.jsonl"), day));
+  committed_->batch += 1;
+  state.log->append(*committed_, {}, {}, {});  // an earlier version would take a new entry for damage
+  EXPECT_EQ(read_bytes(path), bytes);
+  EXPECT_EQ(segments_in(folder_.path() / "state").size(), 2U);
 }
 
 TEST_P(StoredFiles, DeadLettersHoldTheRecordsThatWereRefused) {
