@@ -1,4 +1,3 @@
-#include "base/seconds.hpp"
 #include "matcher_comparison.hpp"
 
 #include <condition_variable>
@@ -6,6 +5,8 @@
 #include <mutex>
 #include <thread>
 #include <utility>
+
+#include "base/seconds.hpp"
 
 namespace deltamatch::bench {
 

@@ -17,7 +17,7 @@ BackendStatistics to_metrics(const CacheStatistics& statistics) {
   add(backend_metrics::cached_lists, statistics.cached_lists, Kind::gauge, "Lists in device memory.");
   add(backend_metrics::cached_bytes, statistics.cached_bytes, Kind::gauge, "Bytes of lists in device memory.");
   add("choices", statistics.choices, Kind::counter, "Times that the contents of the cache were chosen anew.");
-  add("on_cpu", statistics.on_cpu, Kind::counter, "Queries that the CPU matched instead, each once for each batch.");
+  add("on_cpu", statistics.on_cpu, Kind::counter, "Queries that the CPU matched instead, counted once per batch.");
   add("shared_parts", statistics.shared_parts, Kind::counter, "Parts of work that busy warps gave to idle ones.");
   add(backend_metrics::kernel_seconds, statistics.kernel_seconds, Kind::counter, "Seconds that kernels ran.");
   if (!statistics.top.empty()) {

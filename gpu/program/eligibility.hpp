@@ -1,5 +1,5 @@
-// What kernels can run. Only this place decides which queries are left to the CPU, and which sums can be counted with tables.
-// It needs no device. docs/guide/gpu.md lists these limits for users.
+// What kernels can run: which queries, and which sums can be counted with tables. It needs no device. The matcher also hands
+// queries to the CPU for want of room, or if a sum overflows. docs/guide/gpu.md lists these limits for users.
 #pragma once
 
 #include <cstdint>

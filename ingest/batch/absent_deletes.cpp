@@ -33,9 +33,9 @@ void AbsentDeletes::add(const UpdateBatch& batch, const Ignored& ignored) {
 std::optional<Warning> AbsentDeletes::warning(std::string where) const {
   if (absent_ <= 2 || 2 * absent_ <= deletes_) return std::nullopt;
   return Warning{"absent_deletes", std::move(where),
-                 fmt::format("{} of {} deletions name edges or vertices that are not there", absent_, deletes_),
-                 fmt::format("see whether {}labels and ids are those of the insertions; or give the graph that they are of",
-                             directed_ ? "source and target are swapped, and whether " : ""),
+                 fmt::format("{} of {} deletions name edges or vertices that do not exist", absent_, deletes_),
+                 fmt::format("check that {}labels and ids match the insertions, or load the start graph",
+                             directed_ ? "source and target are not swapped, and that " : ""),
                  absent_};
 }
 

@@ -1,4 +1,4 @@
-// Counts deletions of what is not there. Many of them mean that an input is read otherwise than it was meant.
+// Counts deletions of what is not there. Many absent deletions suggest misread input.
 #pragma once
 
 #include <cstdint>

@@ -52,8 +52,8 @@ class BatchQueue {
     }
     changed_.notify_all();
   }
-  /// Says that no batch follows, because the input ended or failed. next_within() throws the failure. This thread must have let
-  /// go of it, so that whoever catches it is its only owner.
+  /// Says that no batch follows, because the input ended or failed. next_within() throws the failure. Release your
+  /// reference first, so that whoever catches it is its only owner.
   void end(std::exception_ptr&& failure = nullptr) {
     {
       const std::scoped_lock lock(mutex_);

@@ -183,10 +183,10 @@ void tell_unread_operation(Doubts& doubts, const OptionSpelling& spelling, std::
   } else if (is_deletion_time(name)) {
     remedy = "leave such records out, or give them a column op that says delete";
   }
-  doubts.tell("operation_unread",
-              fmt::format("{} is not read, but its value {} seems to say that something goes; the record inserts",
-                          in_ticks(name), in_ticks(value)),
-              fmt::format("{}, {} says that it is no operation", remedy, none));
+  doubts.tell(
+      "operation_unread",
+      fmt::format("{} is ignored; its value {} looks like a deletion, but the record inserts", in_ticks(name), in_ticks(value)),
+      fmt::format("{}, {} says that it is no operation", remedy, none));
 }
 
 std::string remedy_of_label(const OptionSpelling& spelling, std::string_view columns, std::string_view name) {
@@ -275,10 +275,10 @@ void UpdateMaker::doubt_name(std::string_view field, std::size_t column, Role ro
     const bool looked = column < names_.size();
     if (quotes_ && !looked) lacks_id_ = true;
     if ((quotes_ && !looked) || (looked && names_[column] != 0)) return;
-    doubts_->tell("missing_as_id",
-                  fmt::format("{} {} is read as an id, but may stand for a missing one; all such records meet at one vertex",
-                              role_name(role), in_ticks(field)),
-                  fmt::format("leave such records out; {}{}", quotes_ ? "quotes around it, or " : "", is_name()));
+    doubts_->tell(
+        "missing_as_id",
+        fmt::format("{} {} may mean \"missing\"; all such records share one vertex", role_name(role), in_ticks(field)),
+        fmt::format("leave such records out; {}{}", quotes_ ? "quotes around it, or " : "", is_name()));
   }
 }
 

@@ -105,7 +105,7 @@ class UpdateMaker {
   /// Returns the update that `fields` state. There must be a field for each column of the layout. `sign` goes before an op
   /// column. Views are valid until the next call.
   Decoded make(const Layout& layout, std::span<const std::string_view> fields, std::optional<bool> sign = std::nullopt);
-  /// From here on, tells the doubts of ids that are texts and may be no names. Call it if nobody has stated what ids are.
+  /// Reports text ids that look missing or quoted, from here on. Call it if nobody has stated what ids are.
   void doubt_names() noexcept { doubts_names_ = doubts_ != nullptr; }
   /// Whether the last record has a word that may stand for a missing id. Then it matters whether it is quoted.
   [[nodiscard]] bool lacks_id() const noexcept { return lacks_id_; }

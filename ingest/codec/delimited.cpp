@@ -114,7 +114,7 @@ class PlainCodec final : public Codec {
   Decoded header(std::string_view record) {
     Decoded decoded = maker_.refuse(RejectReason::malformed,
                                     fmt::format("{} looks like a header, whose words would be read as ids", in_ticks(record)));
-    decoded.remedy = "leave the line out; if it is a record, put it behind another one";
+    decoded.remedy = "remove the line, or move it after another record";
     return decoded;
   }
 

@@ -248,8 +248,8 @@ std::optional<Doubts::Doubt> Doubts::about_mixed_times(Timestamp median) const {
   const Unit& unit = units[static_cast<std::size_t>(other - others.begin())];
   return Doubt{
       "mixed_times", other->first,
-      fmt::format("most times lie about the year {} as {}, but {} of {} that were looked at do so as {}; all are read as {}",
-                  year_of(in(median, *most)), most->name, other->count, times_.samples.size(), unit.name, read_as.name),
+      fmt::format("most times fit year {} as {}; {} of {} sampled fit as {}; all are read as {}", year_of(in(median, *most)),
+                  most->name, other->count, times_.samples.size(), unit.name, read_as.name),
       fmt::format("convert them to one unit; {} says that all are {}", spelling_("time-unit", read_as.option), read_as.name),
       other->count * times_.count / times_.samples.size()};
 }
@@ -259,7 +259,7 @@ std::optional<Doubts::Doubt> Doubts::about_zeros(double median) const {
   if (zeros_.count == 0) return std::nullopt;
   const Unit& read_as = units[static_cast<std::size_t>(*unit_)];
   return Doubt{"mixed_times", zeros_.first,
-               fmt::format("most times lie about the year {} as {}, but {} of {} {} 0, the beginning of 1970", year_of(median),
+               fmt::format("most times fit year {} as {}, but {} of {} {} 0, the beginning of 1970", year_of(median),
                            read_as.name, zeros_.count, times_.count, zeros_.count == 1 ? "is" : "are"),
                fmt::format("give these records their times, or leave them out; {} says that all are {}",
                            spelling_("time-unit", read_as.option), read_as.name),
@@ -312,8 +312,8 @@ void Doubts::see_label(std::string_view column, std::string_view label, std::str
     return;
   }
   removal_label_ = {"operation_unread", now_,
-                    fmt::format("{} is read as the label, but all its values are words for operations, and {} seems to say "
-                                "that something goes; the record inserts",
+                    fmt::format("{} is read as the label, but all its values are words for operations, and {} looks "
+                                "like a deletion; the record inserts",
                                 in_ticks(column), in_ticks(label)),
                     std::string(remedy)};
 }

@@ -1,4 +1,5 @@
-// The table of formats. It is the only list of them: what recognises, offers, reads or tests formats walks it.
+// The table of formats: the only list of their names, traits and functions. The enumeration Format only numbers them. What
+// recognises, offers, reads or tests formats walks the table.
 #pragma once
 
 #include <cstddef>

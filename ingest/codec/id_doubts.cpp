@@ -162,8 +162,8 @@ std::optional<Warning> compare_ids(const Doubts& doubts, const std::string& name
   const auto spelt = here ? here : IdDoubts::spelt_number(*others.ids(), *doubts.ids());
   if (!spelt) return std::nullopt;
   return Warning{"ids_alike", name,
-                 fmt::format("the id {} {} is a number that is written otherwise {}, which makes two vertices",
-                             in_ticks(*spelt), here ? "here" : "in " + other_name, here ? "in " + other_name : "here"),
+                 fmt::format("id {} {} is the same number, spelled differently {}: two vertices", in_ticks(*spelt),
+                             here ? "here" : "in " + other_name, here ? "in " + other_name : "here"),
                  remedy_of_alike(doubts.spelling(), read_spelling(*spelt).spelling)};
 }
 

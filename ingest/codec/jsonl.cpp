@@ -139,7 +139,7 @@ class JsonlCodec final : public Codec {
 
   Decoded header() {
     Decoded decoded = refuse(RejectReason::malformed, "the row looks like a header, whose words would be read as ids");
-    decoded.remedy = "leave the row out; if it is an edge, put it behind another one";
+    decoded.remedy = "remove the row, or move it after another record";
     return decoded;
   }
 
@@ -332,7 +332,7 @@ class JsonlCodec final : public Codec {
   std::optional<RejectReason> vertex(Part part, bool inserts, Update& update) {
     if (has(part, Role::source) || has(part, Role::target)) {
       return fault(RejectReason::wrong_arity,
-                   fmt::format("a record states a vertex or an edge, and {} stands beside {} or {}", name(part, Role::vertex),
+                   fmt::format("give a vertex or an edge, not {} with {} or {}", name(part, Role::vertex),
                                name(part, Role::source), name(part, Role::target)));
     }
     if (!take_id(part, Role::vertex, update.source)) return RejectReason::bad_id;

@@ -142,8 +142,7 @@ std::string Operations::refusal(std::string_view column, std::string_view value,
     return fmt::format("{} {} {}", column, in_ticks(value), debezium);
   const std::string known = mapping_.empty() ? std::string() : mapping_ + ";";
   const std::string_view word = value.empty() || value.size() > longest_word ? "VALUE" : value;
-  return fmt::format("{} {} is not known: {}; {} says that it deletes, {}=+ in its place that it inserts", column,
-                     in_ticks(value),
+  return fmt::format("{} {} is unknown: {}; map it with {} (deletes) or {}=+ (inserts)", column, in_ticks(value),
                      flag ? "true deletes, false inserts"
                           : "+, insert, create, update, upsert, read, c, r, u and i insert, -, delete, remove and d delete",
                      spelling_("op-values", fmt::format("'{}{}=-'", known, word)), word);

@@ -109,18 +109,18 @@ class TimeUnits(Doubts):
         other = [1_700_000_000_000 + i for i in range(9)]
         none = ["--max-ahead", "none"]
         for name, times, first, count, what, args in [
-                ("few.csv", csv(plain + other + plain), "few.csv:42", 9, "as seconds, but 9 of 89 that were looked at do so as milliseconds; "
+                ("few.csv", csv(plain + other + plain), "few.csv:42", 9, "as seconds; 9 of 89 sampled fit as milliseconds; "
                  "all are read as seconds", none),
-                ("most.csv", csv(plain[:5] + other), "most.csv:2", 5, "as milliseconds, but 5 of 14 that were looked at do so as seconds; "
+                ("most.csv", csv(plain[:5] + other), "most.csv:2", 5, "as milliseconds; 5 of 14 sampled fit as seconds; "
                  "all are read as seconds", none),
                 ("few.jsonl", jsonl([time * 10**6 for time in plain] + plain[:2]), "few.jsonl:41", 2,
-                 "as microseconds, but 2 of 42 that were looked at do so as seconds", []),
+                 "as microseconds; 2 of 42 sampled fit as seconds", []),
                 ("zeros.tsv", tsv([0] * 9 + plain + [0]), "zeros.tsv:1", 10, "but 10 of 50 are 0, the beginning of 1970",
                  [])]:
             with self.subTest(name):
                 _, (warning,) = self.replay_of(name, times, *args)
                 self.assertEqual((warning["code"], warning["where"], warning["count"]), ("mixed_times", first, count))
-                self.assertIn("most times lie about the year 2023 ", warning["what"])
+                self.assertIn("most times fit year 2023 ", warning["what"])
                 self.assertIn(what, warning["what"])
                 unit = "us" if name.endswith("jsonl") else "s"
                 self.assertIn(f"--time-unit {unit} says that all are", warning["remedy"])

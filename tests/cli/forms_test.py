@@ -113,7 +113,7 @@ class Operations(FormsTest):
 
     def test_values_can_be_mapped(self):
         text = self.deletions(lambda d: {"op": "gone" if d else "here"})
-        self.refused("m.jsonl", text, says=["m.jsonl:1: bad_operation: op `here` is not known", "--op-values 'here=-'", "upsert"])
+        self.refused("m.jsonl", text, says=["m.jsonl:1: bad_operation: op `here` is unknown", "--op-values 'here=-'", "upsert"])
         self.assertEqual(self.replayed(text, "here=+; gone = -"), 0)
         text = self.deletions(lambda d: {"op": d})
         self.assertEqual(self.replayed(text, "false=+;true=-"), 0)
@@ -471,7 +471,7 @@ class EventsAndVertices(FormsTest):
             rows = [("A", "B", insert), ("A", "C", insert), ("A", "C", delete)]
             self.write("a.csv", f"source,target,{name}\n" + "".join(f"{s},{t},{op}\n" for s, t, op in rows))
             outcome = self.run_program("match", "--graph", "a.csv", "--query", EDGE)
-            warning = next(line for line in outcome.err.splitlines() if "is not read" in line)
+            warning = next(line for line in outcome.err.splitlines() if "is ignored" in line)
             if name.endswith("_at"):
                 self.assertIn("leave such records out", warning)
                 continue
@@ -541,8 +541,8 @@ class Headers(FormsTest):
             self.refused("p.csv", text, "--columns", "source,target", says=["p.csv:1: ", "looks like a header", "--header yes"])
         self.assertEqual(self.rings("p.csv", text, "--columns", "source,target", "--header", "yes", query=EDGE), 1)
         self.assertEqual(self.rings("p.csv", text, "--columns", "source,target", "--header", "no", query=EDGE), 2)
-        self.refused("p.tsv", "source\ttarget\n1\t2\n", "--columns", "source,target", "--format", "tsv", says=["looks like a header", "leave the line out"])
-        self.refused("p.txt", "source target\n1 2\n", "--format", "snap", says=["looks like a header", "leave the line out"])
+        self.refused("p.tsv", "source\ttarget\n1\t2\n", "--columns", "source,target", "--format", "tsv", says=["looks like a header", "remove the line"])
+        self.refused("p.txt", "source target\n1 2\n", "--format", "snap", says=["looks like a header", "remove the line"])
         self.write("w.csv", "payer,payee\n1,2\n2,3\n")
         self.assertEqual(self.warned("w.csv", "--columns", "source,target"), ["header_as_record"])
         self.assertEqual(self.warned("w.csv", "--columns", "source,target", "--header", "no"), [])
@@ -562,7 +562,7 @@ class Headers(FormsTest):
             self.assertEqual(result["queries"][0]["matches"], 1, header)
         self.write("l.txt", "user label\n1 A\n2 B\n")
         self.fails(1, "match", "--graph", "g.csv", "--labels", "l.txt", "--labels-format", "snap", "--ids", "string", *query,
-                   says=["l.txt:1: ", "looks like a header", "leave the line out"])
+                   says=["l.txt:1: ", "looks like a header", "remove the line"])
 
     def test_labels_without_a_header(self):
         self.write("g.csv", "source,target\n1,2\n")
@@ -654,7 +654,7 @@ class Comments(FormsTest):
 class Remedies(FormsTest):
     def test_a_mapping_is_kept_in_the_remedy(self):
         text = '{"source":"A","target":"B","op":"here"}\n'
-        self.refused("o.jsonl", text, "--op-values", "gone=-", says=["--op-values 'gone=-;here=-' says that it deletes, here=+ in its place that it inserts"])
+        self.refused("o.jsonl", text, "--op-values", "gone=-", says=["map it with --op-values 'gone=-;here=-' (deletes) or here=+ (inserts)"])
 
     def test_options_are_named_as_the_input_has_them(self):
         self.write("u.txt", "1 2 5\n")

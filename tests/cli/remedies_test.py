@@ -103,7 +103,7 @@ class Remedies(harness.CliTest):
             for text in (json.dumps([header, [1, 2]]), json.dumps(header) + "\n[1,2]\n"):
                 self.write("h.json", text)
                 self.fails(1, "match", "--graph", "h.json", "--query", EDGE, "--columns", "source=0,target=1",
-                           says=["the row looks like a header", "leave the row out"])
+                           says=["the row looks like a header", "remove the row"])
         self.assertEqual(self.follow('[1,2]\n["source","target"]\n', "--columns", "source=0,target=1")[0],
                          sorted([(1, "", 2), ("source", "", "target")], key=str))
 

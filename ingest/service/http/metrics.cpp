@@ -105,8 +105,7 @@ struct Metrics::Series {
       histograms(registry, "deltamatch_batch_seconds", "Seconds from the first record of a batch to its commit.")
           .Add({}, buckets());
   Family<Histogram>& step_seconds = histograms(registry, "deltamatch_step_seconds", "Seconds of one step in one batch.");
-  Family<Counter>& edge_changes =
-      counters(registry, "deltamatch_edge_changes_total", "Edges inserted, deleted and expired, in the net of each batch.");
+  Family<Counter>& edge_changes = counters(registry, "deltamatch_edge_changes_total", "Net edge changes of each batch.");
   Counter& inserted = edge_changes.Add(edge_change("inserted"));
   Counter& deleted = edge_changes.Add(edge_change("deleted"));
   Counter& expired = edge_changes.Add(edge_change("expired"));
@@ -125,8 +124,7 @@ struct Metrics::Series {
   Family<Gauge>& suspended_queries =
       gauges(registry, "deltamatch_query_suspended", "1 while a query is suspended because it exceeded its budget.");
   Gauge& under_way =
-      gauges(registry, "deltamatch_batch_under_way_seconds", "Seconds that the present batch has been processed; 0 if briefly.")
-          .Add({});
+      gauges(registry, "deltamatch_batch_under_way_seconds", "Seconds spent on the current batch; 0 for short ones.").Add({});
 
   Gauge& edges = gauges(registry, "deltamatch_graph_edges", "Edges of the data graph.").Add({});
   Gauge& vertices = gauges(registry, "deltamatch_graph_vertices", "Vertices of the data graph.").Add({});

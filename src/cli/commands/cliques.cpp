@@ -80,8 +80,7 @@ int quasi_cliques(const QuasiCliques& options) {
   const unsigned pairs = options.k * (options.k - 1) / 2;
   const unsigned least = std::max(edges_of_density(options.k, options.density), options.k - 1);
   MiningOptions mining_options = options.mining;
-  if (pairs - least + 2 > options.k)
-    mining_options.only_on_cores = "sets that may lack more than k - 2 edges are grown on CPU cores";
+  if (pairs - least + 2 > options.k) mining_options.only_on_cores = "the CPU counts sets that may lack more than k - 2 edges";
   if (mine::formulas_count_sets(options.k, pairs - std::min(least, pairs))) mining_options.worth_a_device = std::nullopt;
   Mining mining(mining_options);
   MiningAnswer answer{.rows_name = "quasi_cliques", .column = "edges"};

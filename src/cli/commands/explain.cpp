@@ -81,7 +81,7 @@ void add_explain(const Command& program, Run& run) {
   const Command command = program.add_command("explain", "Show how queries are matched: the plans, with estimates", examples);
   const auto options = std::make_shared<Explain>();
   add_query_options(command, options->queries).required();
-  command.add_flag("--analyze", options->analyze, "Run the stream, or else --graph, and say what each plan found")
+  command.add_flag("--analyze", options->analyze, "Run the stream (or --graph) and report each plan's matches")
       .group("Queries");
   command.add_flag("--whole", options->whole, "Show the plans by which match counts in the whole graph").group("Queries");
   add_whole_options(command, options->how);

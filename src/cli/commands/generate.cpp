@@ -183,7 +183,7 @@ void add_rmat(const Command& generate, Run& run) {
   add_fraction(command, "--c", o.c, "Probability of the third quadrant (default: 0.19)", 0, 1).group(graph_group);
   command.add_flag("--directed", o.directed, "Edges have a direction").group(graph_group);
   command.add_flag(
-             "--no-shuffle", [&o] { o.shuffle = false; }, "Keep vertex numbers, of which low ones have the most edges")
+             "--no-shuffle", [&o] { o.shuffle = false; }, "Keep vertex numbers; low ones have the highest degree")
       .group(graph_group);
   add_number(command, "--vertex-labels", o.vertex_labels, "Number of vertex labels (default: 1)", 1, most_32)
       .group(graph_group);

@@ -47,7 +47,7 @@ void check_mining(const MiningOptions& options) {
            "write the subgraphs to a file with --out FILE");
   } else if (options.out_format.empty() && std::filesystem::path(options.out).extension() == ".dmm") {
     // Readers choose the format by this name, and would find text.
-    refuse("--out " + options.out, "this ending means binary matches, but subgraphs are written as jsonl or csv",
+    refuse("--out " + options.out, ".dmm means binary; subgraphs need jsonl or csv",
            "use another ending, or choose a format with --out-format");
   }
   check_apart(input_paths(options.graph, {}, {}), {{"--out", options.out}, {"--dead-letters", options.graph.dead_letters}});

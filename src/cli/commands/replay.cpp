@@ -190,9 +190,9 @@ void add_replay(const Command& program, Run& run) {
   const auto options = std::make_shared<Replay>();
   add_query_options(command, options->queries).required();
   add_stream_options(command, options->stream).required();
-  add_duration(command, "--timeout", options->timeout, "Stop after this time, e.g. 10s, and abandon the batch at hand")
+  add_duration(command, "--timeout", options->timeout, "Stop after this time, e.g. 10s, and abandon the current batch")
       .group("Stream");
-  add_number(command, "--max-matches", options->max_matches, "Give a query up for a batch beyond N new and removed matches", 1)
+  add_number(command, "--max-matches", options->max_matches, "Stop a query in a batch after N new and removed matches", 1)
       .group("Queries");
   add_emit_options(command, options->emit);
   command.add_text("--batches", options->emit.batches, "Where a JSON object per batch goes, or - for standard output", "FILE")

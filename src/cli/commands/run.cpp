@@ -159,8 +159,8 @@ int run_service(const std::string& file) {
 }  // namespace
 
 void add_run(const Command& program, Run& run) {
-  const Command command =
-      program.add_command("run", "Run the service: Kafka in, alerts out, nothing lost and nothing twice", examples);
+  const Command command = program.add_command(
+      "run", "Run the service. Kafka and files get each alert exactly once, other sinks at least once", examples);
   const auto file = std::make_shared<std::string>();
   command.add_text("--config", *file, "Configuration (YAML); config/service.yaml has every key", "FILE").required();
   command.runs(run, [file] { return run_service(*file); });

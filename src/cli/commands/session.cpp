@@ -271,8 +271,7 @@ void Session::conclude(ingest::UpdateStream& source, Report& report, const Vain&
   constexpr std::uint64_t many = 10;  // more than one in this many
   if (auto absent = vain.absent.warning(source.name())) report.notes.warn(std::move(*absent));
   if (vain.late <= source.records() / many) return;
-  report.notes.warn({"late", source.name(),
-                     "more than a tenth of the records are older than the window when they come, and are left out",
+  report.notes.warn({"late", source.name(), "more than a tenth of the records arrive older than the window and are skipped",
                      "check times and their unit, or use a longer --window", vain.late});
 }
 

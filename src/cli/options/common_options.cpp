@@ -137,9 +137,8 @@ std::unique_ptr<MatchSink> EmitOptions::make_sink() const {
 void add_direction_options(const Command& command, std::optional<bool>& directed) {
   const Option yes = command.add_flag(
       "--directed", [&directed] { directed = true; }, "Edges have a direction (default, unless the files say otherwise)");
-  const Option no = command.add_flag(
-      "--undirected", [&directed] { directed = false; },
-      "Edges have no direction (default for t/v/e files) (default for t/v/e files)");
+  const Option no =
+      command.add_flag("--undirected", [&directed] { directed = false; }, "Edges have no direction (default for t/v/e files)");
   yes.group("Data graph").excludes(no);
   no.group("Data graph");
 }

@@ -32,8 +32,8 @@ TEST(AbsentDeletes, MoreThanHalfAndThreeAreDoubtful) {
   const auto warning = deletes.warning("x");
   ASSERT_TRUE(warning);
   EXPECT_EQ(to_string(*warning),
-            "x: 3 of 5 deletions name edges or vertices that are not there (3 in all); see whether source and target are "
-            "swapped, and whether labels and ids are those of the insertions; or give the graph that they are of");
+            "x: 3 of 5 deletions name edges or vertices that do not exist (3 in all); check that source and target are not "
+            "swapped, and that labels and ids match the insertions, or load the start graph");
   add(deletes, 0, 1);
   EXPECT_FALSE(deletes.warning("x"));
 }
@@ -41,7 +41,7 @@ TEST(AbsentDeletes, MoreThanHalfAndThreeAreDoubtful) {
 TEST(AbsentDeletes, OfAnUndirectedGraphAreNotSwapped) {
   AbsentDeletes deletes(false);
   add(deletes, 3, 0);
-  EXPECT_THAT(deletes.warning("x")->remedy, ::testing::StartsWith("see whether labels and ids are"));
+  EXPECT_THAT(deletes.warning("x")->remedy, ::testing::StartsWith("check that labels and ids match"));
 }
 
 TEST(AbsentDeletes, OnesThatUndoAnInsertionOfTheirBatchAreNone) {

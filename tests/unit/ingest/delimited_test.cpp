@@ -133,7 +133,7 @@ TEST(Csv, Separators) {
 TEST(Csv, RefusesEachByItsReason) {
   EXPECT_THAT(decode(Format::csv, {"source,target,time,op", "1,2,3", "1,2,3,+,5", "1,,3,+", "1,2,x,+", "1,2,3,?", "1,2,,"}),
               ElementsAre(HasSubstr("! wrong_arity: 3"), HasSubstr("! wrong_arity: 5"), "! bad_id: target `` is empty",
-                          HasSubstr("! bad_time"), HasSubstr("! bad_operation: op `?` is not known: +, insert"),
+                          HasSubstr("! bad_time"), HasSubstr("! bad_operation: op `?` is unknown: +, insert"),
                           HasSubstr("--op-values 'VALUE=-'")));
 }
 

@@ -20,7 +20,7 @@ CodecOptions columns(std::string text) {
 
 TEST(Message, EachStandsAlone) {
   EXPECT_THAT(messages(Format::csv, {"op,source,target", "+,1,2", "-,1,\"a,b\"\r\n"}, columns("op,source,target")),
-              ElementsAre(HasSubstr("! bad_operation: op `op` is not known"), "+ 1 -> 2", "- 1 -> 'a,b'"));
+              ElementsAre(HasSubstr("! bad_operation: op `op` is unknown"), "+ 1 -> 2", "- 1 -> 'a,b'"));
   EXPECT_THAT(messages(Format::tsv, {"-\t1\t2\tL\t5\n", "1\t2\tL\t"}, columns("source,target,label,time")),
               ElementsAre("- 1 -> 2 [L] @5000000", "+ 1 -> 2 [L]"));
   EXPECT_THAT(messages(Format::snap, {"1 2 3"}, columns("source,target")), ElementsAre("! wrong_arity: 3 fields instead of 2"));
