@@ -318,7 +318,7 @@ class Replay(harness.CliTest):
         self.assertIn("stream   3 updates", outcome.err)
         outcome = self.run_program(*args, "--emit", "matches", "--out", "m.jsonl")
         self.assertEqual((outcome.code, outcome.out.count("\n"), len(self.lines("m.jsonl"))), (0, 1, 1), outcome)
-        self.fails(2, *args, "--json", says="--batches -: --json wants")
+        self.fails(2, *args, "--json", says="--batches -: --json writes to standard output too")
         self.fails(2, *args, "--emit", "matches", says="--batches -: the matches want")
         self.assertFalse((self.dir / "-").exists())
         with open("/dev/full", "w", encoding="ascii") as full:

@@ -342,7 +342,7 @@ class Estimates(Static):
         base = ["match", "--graph", "g.txt", "--query", PATH]
         self.fails(2, *base, "--sample", 10, "--limit", 3, says="--sample: an estimate lists no matches; leave --limit out")
         self.fails(2, *base, "--sample", 10, "--emit", "digest", says="leave --emit out")
-        self.fails(2, *base, "--seed", 10, says="--seed: nothing is drawn")
+        self.fails(2, *base, "--seed", 10, says="--seed: no walks are drawn")
         self.fails(2, *base, "--sample", 0, says="--sample")
 
 

@@ -235,7 +235,7 @@ class Usage(harness.CliTest):
         with open("/dev/full", "w", encoding="ascii") as full:
             done = subprocess.run([PROGRAM, "validate", "--query", TRIANGLE], stdout=full, stderr=subprocess.PIPE, check=False)
         self.assertEqual(done.returncode, 1)
-        self.assertIn(b"deltamatch: standard output: the output cannot be written: No space left on device", done.stderr)
+        self.assertIn(b"deltamatch: standard output: cannot write: No space left on device", done.stderr)
 
     def test_closed_pipe_ends_quietly(self):
         read, write = os.pipe()
@@ -339,7 +339,7 @@ class Usage(harness.CliTest):
                                    before=little_for_stacks)
         self.assertEqual(outcome.code, 1, outcome)
         self.assertIn("deltamatch: threads: no thread can be started: Resource temporarily unavailable. The limit on a user's threads (ulimit -u) is ", outcome.err)
-        self.assertIn("ulimit -v 524288 MiB, and each thread takes a stack (ulimit -s) of 1048576 MiB", outcome.err)
+        self.assertIn("(ulimit -v) is 524288 MiB, and each thread takes a stack (ulimit -s) of 1048576 MiB", outcome.err)
         self.assertIn("; raise the one that is reached, or ask for fewer threads", outcome.err)
 
     def skip_where_sanitized(self):
@@ -371,7 +371,7 @@ class Usage(harness.CliTest):
             outcome = self.run_program("replay", "--updates", "s.txt", "--query", "edge=(a)-->(b)", "--batch", 500, "--backend", "cpu",
                                        "--threads", 1, "--emit", "matches", "--out", name, "--json",
                                        before=lambda: resource.setrlimit(resource.RLIMIT_DATA, (little, little)))
-            self.assertEqual((outcome.code, outcome.err), (1, "deltamatch: out of memory; give the machine more, or take a smaller --batch\n"))
+            self.assertEqual((outcome.code, outcome.err), (1, "deltamatch: out of memory; use a machine with more memory, or a smaller --batch\n"))
             told = json.loads(outcome.out)
             (query,) = told["queries"]
             self.assertEqual(query["partial"], "stopped")

@@ -201,7 +201,7 @@ TEST_F(RangesTest, WhatIsMissingIsNamed) {
   delete_records_before(topic, 0, 4);
   RangeReader below(cluster, {{{topic, 0}, 2}});
   EXPECT_THAT(thrown([&] { read(below, {{{topic, 0}, 10}}); }),
-              AllOf(HasSubstr("no longer retained"), HasSubstr("offset 2"), HasSubstr("is 4")));
+              AllOf(HasSubstr("no longer retains it"), HasSubstr("offset 2"), HasSubstr("is 4")));
   RangeReader beyond(cluster, {{{topic, 0}, 5}});
   EXPECT_THAT(thrown([&] { read(beyond, {{{topic, 0}, 20}}); }), AllOf(HasSubstr("ends at offset 10"), HasSubstr("offset 20")));
 }

@@ -258,7 +258,7 @@ TEST_F(InputTest, ATopicOfAnExpressionThatIsGoneLeavesTheOthers) {
                 while (input.poll(10s)) {
                 }
               }),
-              HasSubstr("ends at offset 0, before offset 1"));
+              HasSubstr("ends at offset 0, but offset 1 is needed next"));
 }
 
 TEST_F(InputTest, InputThatIsGoneIsNamed) {
@@ -276,7 +276,7 @@ TEST_F(InputTest, InputThatIsGoneIsNamed) {
       }
     });
   };
-  EXPECT_THAT(error_from(2), ::testing::AllOf(HasSubstr(topic + "[0]"), HasSubstr("no longer retained"), HasSubstr("offset 2"),
+  EXPECT_THAT(error_from(2), ::testing::AllOf(HasSubstr(topic + "[0]"), HasSubstr("no longer retains it"), HasSubstr("offset 2"),
                                               HasSubstr("is 6")));
   EXPECT_THAT(error_from(12), ::testing::AllOf(HasSubstr("ends at offset 10"), HasSubstr("offset 12")));
 }
