@@ -12,7 +12,7 @@
 #include "ingest/service/alert/alert_letters.hpp"
 #include "ingest/service/alert/alert_sinks.hpp"
 #include "ingest/service/alert/http_poster.hpp"
-#include "ingest/service/alert/patience.hpp"
+#include "ingest/service/alert/retry_limit.hpp"
 #include "ingest/text/json_text.hpp"
 
 namespace deltamatch::ingest {

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "ingest/service/kafka/client.hpp"
-#include "ingest/service/state/mark.hpp"
+#include "ingest/service/state/commit_point.hpp"
 #include "ingest/service/state/publish_progress.hpp"
 
 namespace deltamatch::ingest::kafka {

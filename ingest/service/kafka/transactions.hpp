@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "ingest/service/kafka/client.hpp"
-#include "ingest/service/state/mark.hpp"
+#include "ingest/service/state/commit_point.hpp"
 
 namespace deltamatch::ingest::kafka {
 

@@ -20,7 +20,7 @@
 #include "ingest/codec/doubts.hpp"
 #include "ingest/service/loop/watermarks.hpp"
 #include "ingest/service/service_options.hpp"
-#include "ingest/service/state/mark.hpp"
+#include "ingest/service/state/commit_point.hpp"
 #include "ingest/source/record_source.hpp"
 
 namespace deltamatch::ingest {

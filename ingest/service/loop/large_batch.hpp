@@ -15,7 +15,7 @@
 #include "ingest/service/kafka/transactions.hpp"
 #include "ingest/service/loop/commit.hpp"
 #include "ingest/service/service_options.hpp"
-#include "ingest/service/state/mark.hpp"
+#include "ingest/service/state/commit_point.hpp"
 
 namespace deltamatch::ingest {
 

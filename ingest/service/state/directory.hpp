@@ -10,8 +10,8 @@
 
 #include "deltamatch/id.hpp"
 #include "ingest/service/journal.hpp"
+#include "ingest/service/state/commit_point.hpp"
 #include "ingest/service/state/files.hpp"
-#include "ingest/service/state/mark.hpp"
 
 namespace deltamatch::ingest {
 

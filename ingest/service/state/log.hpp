@@ -17,7 +17,7 @@
 
 #include "deltamatch/id.hpp"
 #include "deltamatch/update.hpp"
-#include "ingest/service/state/mark.hpp"
+#include "ingest/service/state/commit_point.hpp"
 
 namespace deltamatch::ingest {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "ingest/service/state/mark.hpp"
+#include "ingest/service/state/commit_point.hpp"
 
 namespace deltamatch::ingest {
 

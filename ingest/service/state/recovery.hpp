@@ -8,9 +8,9 @@
 
 #include "deltamatch/engine.hpp"
 #include "ingest/service/journal.hpp"
+#include "ingest/service/state/commit_point.hpp"
 #include "ingest/service/state/directory.hpp"
 #include "ingest/service/state/log.hpp"
-#include "ingest/service/state/mark.hpp"
 
 namespace deltamatch::ingest {
 

@@ -14,7 +14,7 @@
 #include "deltamatch/engine.hpp"
 #include "deltamatch/error.hpp"
 #include "ingest/codec/fields.hpp"
-#include "ingest/service/state/mark.hpp"
+#include "ingest/service/state/commit_point.hpp"
 
 namespace deltamatch::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "ingest/service/loop/batch_reader.hpp"
+#include "ingest/service/loop/kafka_batch_source.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "ingest/service/state/mark.hpp"
+#include "ingest/service/state/commit_point.hpp"
 
 #include <fmt/format.h>
 

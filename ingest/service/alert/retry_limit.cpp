@@ -1,4 +1,4 @@
-#include "ingest/service/alert/patience.hpp"
+#include "ingest/service/alert/retry_limit.hpp"
 
 #include <algorithm>
 
