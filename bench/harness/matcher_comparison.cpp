@@ -1,5 +1,5 @@
-#include "base/seconds.hpp"
 #include "matcher_comparison.hpp"
+#include "base/seconds.hpp"
 
 #include <condition_variable>
 #include <exception>
