@@ -14,7 +14,7 @@ namespace deltamatch::ingest {
 
 struct Base {
   Engine engine;
-  Mark mark;  ///< the state of the engine
+  CommitPoint mark;  ///< the state of the engine
 };
 
 /// The engine of the newest sound snapshot of a batch up to `latest`, or nothing if there is none. `options` says what kind of
