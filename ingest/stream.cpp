@@ -50,7 +50,7 @@ OnUnreadable on_unreadable(OnError policy) noexcept {
 
 class FileStream final : public UpdateStream {
  public:
-  FileStream(std::unique_ptr<ByteSource> source, const StreamOptions& options) : options_(options), doubts_(options.spelling) {
+  FileStream(std::unique_ptr<ByteSource> source, const ReadOptions& options) : options_(options), doubts_(options.spelling) {
     options_.codec.doubts = &doubts_;
     ByteBuffer bytes(unpacked(std::move(source)));
     name_ = bytes.name();
@@ -221,7 +221,7 @@ class FileStream final : public UpdateStream {
   /// An option without its value, as the user writes it.
   [[nodiscard]] std::string option(std::string_view name) const {
     std::string text = options_.spelling(name, "");
-    text.resize(text.find_last_not_of(": ") + 1);
+    text.resize(text.find_last_not_of(": '") + 1);  // without the empty value
     return text;
   }
 
@@ -324,7 +324,7 @@ class FileStream final : public UpdateStream {
     letters_->write(letter);
   }
 
-  StreamOptions options_;
+  ReadOptions options_;
   std::string name_;
   std::shared_ptr<DeadLetterSink> letters_;
   std::optional<Format> format_;
@@ -343,11 +343,11 @@ class FileStream final : public UpdateStream {
 
 }  // namespace
 
-std::unique_ptr<UpdateStream> open_stream(const std::string& path, const StreamOptions& options) {
+std::unique_ptr<UpdateStream> open_stream(const std::string& path, const ReadOptions& options) {
   return std::make_unique<FileStream>(open_file(path), options);
 }
 
-std::unique_ptr<UpdateStream> open_memory(std::string_view bytes, const std::string& name, const StreamOptions& options) {
+std::unique_ptr<UpdateStream> open_memory(std::string_view bytes, const std::string& name, const ReadOptions& options) {
   return std::make_unique<FileStream>(memory_bytes(bytes, name), options);
 }
 

@@ -31,7 +31,7 @@ namespace deltamatch::ingest {
 
 inline constexpr std::size_t default_max_record = std::size_t{1} << 20;
 
-struct StreamOptions {
+struct ReadOptions {
   std::optional<Format> format;  ///< default: recognised by content
   CodecOptions codec;
   BatchLimits limits;
@@ -81,10 +81,10 @@ class UpdateStream : public BatchSource<PositionedBatch> {
 
 /// Opens a file, or standard input for "-". Recognises gz, xz and zst by content and unpacks them. Throws Error if the file
 /// cannot be read or its format is not recognised, and Error(usage) if options do not fit it.
-[[nodiscard]] std::unique_ptr<UpdateStream> open_stream(const std::string& path, const StreamOptions& options = {});
+[[nodiscard]] std::unique_ptr<UpdateStream> open_stream(const std::string& path, const ReadOptions& options = {});
 
 /// The same for bytes in memory, which must outlive the stream. `name` stands for the file's name in messages.
 [[nodiscard]] std::unique_ptr<UpdateStream> open_memory(std::string_view bytes, const std::string& name,
-                                                        const StreamOptions& options = {});
+                                                        const ReadOptions& options = {});
 
 }  // namespace deltamatch::ingest

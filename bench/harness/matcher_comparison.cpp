@@ -1,4 +1,5 @@
 #include "matcher_comparison.hpp"
+#include "base/seconds.hpp"
 
 #include <condition_variable>
 #include <exception>

@@ -101,7 +101,7 @@ template <Kind kind>
 __device__ __noinline__ bool count_lists(Warp<kind>& warp, const Node& node) {
   if (node.probes != 1 || node.joined != 0) return false;
   const Probe probe = warp.work.probes[node.first_probe];
-  const Reading& where = warp.work.graph.readings[probe.reading];
+  const DeviceReading& where = warp.work.graph.readings[probe.reading];
   if (where.parallel || where.derived || (warp.program().ordered && (node.above | node.below) != 0)) return false;
   const bool active = warp.lane < warp.header(warp.depth).batch && !(kind.sums && warp.products(warp.depth)[warp.lane] == 0);
   const unsigned looking = __ballot_sync(all_lanes, active);

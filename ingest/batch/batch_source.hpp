@@ -1,4 +1,4 @@
-// The interface of what batches come from: files (stream.hpp) and the topics of the service (service/loop/batch_reader.hpp).
+// The interface of what batches come from: files (stream.hpp) and topics (service/loop/kafka_batch_source.hpp).
 #pragma once
 
 #include <chrono>

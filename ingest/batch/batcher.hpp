@@ -125,7 +125,7 @@ class Batcher {
   OnUnreadable on_unreadable_;
   std::optional<std::vector<Cut>> cuts_;
   std::size_t next_cut_ = 0;
-  Reading reading_;                               // the record read last
+  DecodedRecord reading_;                         // the record read last
   std::span<const Update> held_;                  // its updates that are not yet in a batch
   std::array<bool, reject_reason_count> seen_{};  // reasons for which a record was refused
   bool ended_ = false;

@@ -62,7 +62,7 @@ bool RecordReader::take(Record& record) {
 }
 
 /// Reads one record from the source.
-bool RecordReader::read(Reading& reading) {
+bool RecordReader::read(DecodedRecord& reading) {
   if (ended_ || !take(reading.record)) return false;
   const Record& record = reading.record;
   reading.updates = {};
@@ -92,7 +92,7 @@ bool RecordReader::read(Reading& reading) {
   return true;
 }
 
-void RecordReader::hold(const Reading& reading) {
+void RecordReader::hold(const DecodedRecord& reading) {
   Held& held = held_.emplace_back();
   held.bytes = reading.record.bytes;
   held.message = reading.message;
@@ -108,7 +108,7 @@ void RecordReader::hold(const Reading& reading) {
 /// Returns false at the end of the input. The end may be a failure, which is thrown after all records have been given.
 bool RecordReader::read_in_advance() {
   if (ended_) return false;
-  Reading reading;
+  DecodedRecord reading;
   try {
     ended_ = !read(reading);
   } catch (...) {
@@ -210,7 +210,7 @@ void RecordReader::report_ahead(const Held& held) {
                                 doubts_.spelling().common("max-ahead", "7d"), doubts_.spelling().common("max-ahead", "none")));
 }
 
-bool RecordReader::next(Reading& reading) {
+bool RecordReader::next(DecodedRecord& reading) {
   if (given_) held_.pop_front();
   given_ = false;
   if (held_.empty()) {

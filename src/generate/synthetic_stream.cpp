@@ -28,7 +28,7 @@ void write_edge(const Stream& stream, TextWriter& out, std::string_view operatio
 
 }  // namespace
 
-void validate(const StreamOptions& options) {
+void validate(const GeneratorOptions& options) {
   const auto check = [](double share, std::string_view what) {
     if (!(share >= 0 && share <= 1)) throw Error(ErrorKind::usage, "generate", what, "give a share from 0 to 1");
   };
@@ -37,7 +37,7 @@ void validate(const StreamOptions& options) {
   check(options.noise, "the share of noise is out of range");
 }
 
-Stream make_stream(Graph graph, const StreamOptions& options) {
+Stream make_stream(Graph graph, const GeneratorOptions& options) {
   validate(options);
   Stream stream{std::move(graph), options};
   Random(mix(options.seed + shuffle_salt)).shuffle(std::span(stream.graph.edges));

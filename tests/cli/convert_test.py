@@ -179,7 +179,7 @@ class Convert(harness.CliTest):
                              ('{"source":1,"target":2,"label":"a\\tb"}', "a label with a tab or a line end")]:
             self.write("s.jsonl", '{"source":1,"target":2}\n' + record + "\n")
             self.fails(1, "convert", "s.jsonl", "s.tsv", "--to", "tsv",
-                       says=f"s.jsonl:2: tsv does not hold {what}; convert to binary or jsonl")
+                       says=f"s.jsonl:2: tsv cannot hold {what}; convert to binary or jsonl")
 
     def test_wrong_usage(self):
         self.write("s.tsv", "1\t2\n")

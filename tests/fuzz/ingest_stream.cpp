@@ -25,7 +25,7 @@ struct Outcome {
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 
-Outcome read(std::string_view bytes, const StreamOptions& options) {
+Outcome read(std::string_view bytes, const ReadOptions& options) {
   Outcome outcome;
   try {
     const auto stream = open_memory(bytes, "fuzz", options);
@@ -53,7 +53,7 @@ Outcome read(std::string_view bytes, const StreamOptions& options) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 4) return 0;
-  StreamOptions options;
+  ReadOptions options;
   options.read_ahead = 0;
   options.on_error = OnError::skip;
   options.max_record = 256;

@@ -84,7 +84,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     std::vector<std::string> batches = read_all(folder);
     batches.resize(std::min<std::size_t>(batches.size(), data[0] >> 2));
-    Mark mark;
+    CommitPoint mark;
     mark.batch = batches.size() + 1;
     {
       Log log(folder, fingerprint, batches.size(), {.sync = [](int) { return 0; }});

@@ -28,7 +28,7 @@ class CommitLogTest : public KafkaTest {
     ensure_commit_topic(cluster, in(20));
   }
 
-  static Mark mark(std::uint64_t batch) {
+  static CommitPoint mark(std::uint64_t batch) {
     return {batch, {{{"in", 0}, static_cast<std::int64_t>(batch) * 10}}, static_cast<Timestamp>(batch), {{"ring", "00"}}, {},
             {}};
   }

@@ -276,8 +276,8 @@ TEST_F(InputTest, InputThatIsGoneIsNamed) {
       }
     });
   };
-  EXPECT_THAT(error_from(2), ::testing::AllOf(HasSubstr(topic + "[0]"), HasSubstr("no longer retains it"), HasSubstr("offset 2"),
-                                              HasSubstr("is 6")));
+  EXPECT_THAT(error_from(2), ::testing::AllOf(HasSubstr(topic + "[0]"), HasSubstr("no longer retains it"),
+                                              HasSubstr("offset 2"), HasSubstr("is 6")));
   EXPECT_THAT(error_from(12), ::testing::AllOf(HasSubstr("ends at offset 10"), HasSubstr("offset 12")));
 }
 

@@ -12,7 +12,7 @@
 #include "ingest/service/alert/alert_letters.hpp"
 #include "ingest/service/alert/alert_sinks.hpp"
 #include "ingest/service/alert/http_poster.hpp"
-#include "ingest/service/alert/patience.hpp"
+#include "ingest/service/alert/retry_limit.hpp"
 #include "ingest/text/json_text.hpp"
 
 namespace deltamatch::ingest {
@@ -36,7 +36,7 @@ class WebhookSink final : public AlertSink {
         options_(options),
         journal_(journal),
         letters_(options.name, options.dead_letters),
-        patience_(options.max_tries, options.give_up_after),
+        retry_limit_(options.max_tries, options.give_up_after),
         poster_(where_, options.url, with_content_type(options), options.timeout) {}
 
   std::string recover(std::string_view position) override { return letters_.recover(position); }
@@ -45,7 +45,7 @@ class WebhookSink final : public AlertSink {
   std::string commit() override;
   void abort() noexcept override {}
   void await(std::uint64_t latest) override { latest_ = latest; }
-  [[nodiscard]] bool gives_up(std::uint64_t batch) const override { return patience_.over(batch, Clock::now()); }
+  [[nodiscard]] bool gives_up(std::uint64_t batch) const override { return retry_limit_.over(batch, Clock::now()); }
   void cancel() noexcept override { poster_.cancel(); }
   [[nodiscard]] std::uint64_t dropped() const noexcept override { return dropped_; }
 
@@ -64,7 +64,7 @@ class WebhookSink final : public AlertSink {
   SinkOptions options_;
   Journal& journal_;
   AlertLetters letters_;
-  Patience patience_;  // for a server that accepts no requests
+  RetryLimit retry_limit_;  // for a server that accepts no requests
   HttpPoster poster_;
   std::uint64_t latest_ = 0;  // latest committed batch
   std::uint64_t batch_ = 0;
@@ -150,14 +150,14 @@ bool WebhookSink::post() {
   const HttpAnswer answer =
       poster_.post(body_, {{"Deltamatch-Batch", batch}, {"Idempotency-Key", key_ + batch + '/' + std::to_string(part_)}});
   const bool refused = is_refusal(answer.status);
-  if (refused || (answer.status >= 200 && answer.status < 300)) patience_.restored();
+  if (refused || (answer.status >= 200 && answer.status < 300)) retry_limit_.restored();
   if (answer.status >= 200 && answer.status < 300) return true;
   if (answer.status == 0 && answer.error == "cancelled") throw Error(where_, answer.error);
   const Clock::time_point now = Clock::now();
   last_failure_ = describe(answer);
   ++tries_;
   if (refused) ++refusals_;
-  if (!refused) patience_.failed(latest_, now);
+  if (!refused) retry_limit_.failed(latest_, now);
   if (!first_try_) first_try_ = now;
   if (is_enough(refused)) return false;
   if (answer.status == 0)
@@ -182,7 +182,7 @@ std::string WebhookSink::describe(const HttpAnswer& answer) {
 }
 
 void WebhookSink::give_up() {
-  const std::size_t tries = std::max(tries_, patience_.tries(batch_));
+  const std::size_t tries = std::max(tries_, retry_limit_.tries(batch_));
   std::vector<std::string_view> alerts;
   for (const auto& [begin, length] : alerts_) alerts.push_back(std::string_view(body_).substr(begin, length));
   letters_.write({batch_, part_, tries, last_failure_}, alerts);

@@ -15,7 +15,7 @@
 #include "deltamatch/statistics.hpp"
 #include "deltamatch/update.hpp"
 #include "ingest/service/alert/deliverer.hpp"
-#include "ingest/service/state/mark.hpp"
+#include "ingest/service/state/commit_point.hpp"
 
 namespace deltamatch::ingest {
 

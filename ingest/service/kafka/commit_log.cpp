@@ -28,7 +28,7 @@ class Marks {
     reader_.fetch_added();
   }
 
-  std::optional<Mark> next(Deadline deadline) {
+  std::optional<CommitPoint> next(Deadline deadline) {
     while (reader_.seen(0) < end_) {
       Message::Handle message(rd_kafka_consumer_poll(reader_.client().c(), std::min(remaining_ms(deadline), 100)));
       if (message != nullptr) {
@@ -58,11 +58,11 @@ class Marks {
 
  private:
   /// Returns nothing if another program wrote the record. Such a record says nothing about commits.
-  std::optional<Mark> mark_in(const Message& record) {
+  std::optional<CommitPoint> mark_in(const Message& record) {
     const std::string_view value = record.value.value_or("");
     const std::string where = fmt::format("{} at offset {}", to_string(topic_), record.offset);
     try {
-      Mark mark = parse_mark(value, where);
+      CommitPoint mark = parse_mark(value, where);
       if (last_ && mark.batch <= *last_) {
         pass_over(record.offset, fmt::format("the mark of batch {} follows that of batch {}", mark.batch, *last_));
         return std::nullopt;
@@ -127,17 +127,17 @@ struct CommitLog::State {
 
   const Cluster cluster;
   const TopicPartition topic;
-  std::set<std::int64_t> told;   // offsets of strays that were logged
-  std::unique_ptr<Marks> marks;  // what next() reads
-  std::optional<Mark> first;     // the first of them, read already
+  std::set<std::int64_t> told;       // offsets of strays that were logged
+  std::unique_ptr<Marks> marks;      // what next() reads
+  std::optional<CommitPoint> first;  // the first of them, read already
   std::optional<BatchProgress> progress;
 };
 
 CommitLog::CommitLog(const Cluster& cluster) : state_(std::make_unique<State>(cluster)) {}
 CommitLog::~CommitLog() = default;
 
-std::optional<Mark> CommitLog::last(Deadline deadline) {
-  std::optional<Mark> last;
+std::optional<CommitPoint> CommitLog::last(Deadline deadline) {
+  std::optional<CommitPoint> last;
   static_cast<void>(state_->walk_back(deadline, [&](Marks& marks) {
     while (auto mark = marks.next(deadline)) last = std::move(mark);
     state_->progress = marks.progress();
@@ -158,7 +158,7 @@ void CommitLog::seek(std::uint64_t batch, Deadline deadline) {
   while (s.first && s.first->batch < batch) s.first = s.marks->next(deadline);
 }
 
-std::optional<Mark> CommitLog::next(Deadline deadline) {
+std::optional<CommitPoint> CommitLog::next(Deadline deadline) {
   State& s = *state_;
   if (s.first) return std::exchange(s.first, std::nullopt);
   return s.marks == nullptr ? std::nullopt : s.marks->next(deadline);

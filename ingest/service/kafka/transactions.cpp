@@ -463,9 +463,9 @@ void Transactions::State::die_of(const rd_kafka_error_t& fatal) {
 
 void Transactions::State::undecided(std::string_view during) {
   const std::string problem = producer.client_log().last_problem();
-  die(Undecided("kafka",
-                fmt::format("the brokers did not answer in time to {}{}{}", during, problem.empty() ? "" : ": ", problem),
-                "start the service again; it finds out whether the batch was committed"));
+  die(OutcomeUnknown("kafka",
+                     fmt::format("the brokers did not answer in time to {}{}{}", during, problem.empty() ? "" : ": ", problem),
+                     "start the service again; it finds out whether the batch was committed"));
 }
 
 void Transactions::State::refuse(const TransactionFailure& failure) const {

@@ -101,7 +101,7 @@ bool Assembler::add(const InputRecord& record, Clock::time_point now) {
   return true;
 }
 
-void Assembler::at_end(std::span<const std::optional<AtEnd>> ends) {
+void Assembler::at_end(std::span<const std::optional<IdleEvidence>> ends) {
   for (std::size_t part = 0; part < std::min(ends.size(), parts_.size()); ++part) watermarks_.at_end(part, ends[part]);
 }
 

@@ -20,7 +20,7 @@
 #include "ingest/codec/doubts.hpp"
 #include "ingest/service/loop/watermarks.hpp"
 #include "ingest/service/service_options.hpp"
-#include "ingest/service/state/mark.hpp"
+#include "ingest/service/state/commit_point.hpp"
 #include "ingest/source/record_source.hpp"
 
 namespace deltamatch::ingest {
@@ -95,7 +95,7 @@ class Assembler {
   void hold(const TopicPartition& partition, std::int64_t end) { held_.insert_or_assign(partition, end); }
 
   /// Sets what is known of the partitions' ends, by number; the last ones may be missing. Call it between two batches.
-  void at_end(std::span<const std::optional<AtEnd>> ends);
+  void at_end(std::span<const std::optional<IdleEvidence>> ends);
   /// A partition that is gone does not hold the watermark until it returns.
   void leave(std::size_t part) { watermarks_.leave(part); }
   void resume(std::size_t part, Clock::time_point now) { watermarks_.resume(part, now); }

@@ -20,7 +20,7 @@ constexpr std::string_view remedy =
     "restore the query for this start, or start the instance whose state directory holds the log of that batch";
 
 /// The queries that were standing after the batch, as configured now.
-std::vector<ServiceQuery> queries_of(const BegunBatch& begun, const Mark& before) {
+std::vector<ServiceQuery> queries_of(const BegunBatch& begun, const CommitPoint& before) {
   std::vector<ServiceQuery> queries;
   for (const ActiveQuery& active : begun.progress.mark.queries) {
     const auto query = std::ranges::find_if(begun.options.queries, [&](const ServiceQuery& wanted) {
@@ -51,7 +51,7 @@ std::vector<ServiceQuery> queries_of(const BegunBatch& begun, const Mark& before
 /// Reports again which queries exceeded their budgets in the batch, to their current sinks. These reports have no id, so they
 /// may appear twice.
 void report_suspended(const BegunBatch& begun, AlertRouter& router) {
-  const Mark& mark = begun.progress.mark;
+  const CommitPoint& mark = begun.progress.mark;
   router.set_queries(begun.options.queries);
   for (const SuspendedQuery& query : mark.suspended) {
     if (query.batch == mark.batch) router.end({query.name, 0, query.shortfall, query.batch});
@@ -61,7 +61,7 @@ void report_suspended(const BegunBatch& begun, AlertRouter& router) {
 }  // namespace
 
 void match_again(const BegunBatch& begun, Recovered& recovered, InputBatch batch) {
-  const Mark& mark = begun.progress.mark;
+  const CommitPoint& mark = begun.progress.mark;
   AlertRouter router(begun.options.sinks, std::chrono::steady_clock::now, alert_memory(begun.directory));
   StandingQueries standing(recovered.engine, router);
   recovered.engine.spool({.memory = match_memory, .folder = begun.directory.path()});
@@ -86,7 +86,7 @@ void match_again(const BegunBatch& begun, Recovered& recovered, InputBatch batch
 
 void publish_rest(const BegunBatch& begun, kafka::Transactions& transactions,
                   const std::function<void(std::string)>& progress) {
-  const Mark& mark = begun.progress.mark;
+  const CommitPoint& mark = begun.progress.mark;
   LogReader log(begun.directory.path(), begun.directory.fingerprint(),
                 {.updates_from = LogReader::none, .alerts_from = mark.batch});
   LogReader::Entry entry{};

@@ -110,8 +110,9 @@ void Pipeline::start_reading(const std::stop_token& stop) {
   if (fresh) {  // makes a batch that names their starts
     process_empty();
   }
-  reader_ = std::make_unique<Reader>(context_.input, context_.journal, context_.options.input, context_.options.batching,
-                                     context_.options.engine.window, partitions, from, last_.watermark);
+  reader_ =
+      std::make_unique<KafkaBatchSource>(context_.input, context_.journal, context_.options.input, context_.options.batching,
+                                         context_.options.engine.window, partitions, from, last_.watermark);
 }
 
 void Pipeline::run(std::vector<ServiceQuery> queries, const std::stop_token& stop, const std::function<void()>& ready) {

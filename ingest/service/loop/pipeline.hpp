@@ -23,8 +23,8 @@
 #include "ingest/service/kafka/input.hpp"
 #include "ingest/service/kafka/transactions.hpp"
 #include "ingest/service/loop/batch_monitor.hpp"
-#include "ingest/service/loop/batch_reader.hpp"
 #include "ingest/service/loop/committer.hpp"
+#include "ingest/service/loop/kafka_batch_source.hpp"
 #include "ingest/service/loop/refused_share.hpp"
 #include "ingest/service/loop/standing_queries.hpp"
 #include "ingest/service/service_options.hpp"
@@ -72,7 +72,7 @@ class Pipeline {
   [[nodiscard]] std::string refuses() const;
 
   struct Status {
-    Mark committed;
+    CommitPoint committed;
     std::uint64_t processed = 0;  ///< number of batches
     std::uint64_t updates = 0;
     GraphStatistics graph;
@@ -132,12 +132,12 @@ class Pipeline {
   std::unique_ptr<Log> log_;
   AlertRouter router_;
   StandingQueries queries_;
-  Mark last_;  // mark of the batch processed last
+  CommitPoint last_;  // of the batch processed last
   const std::string reading_;
   std::unique_ptr<Snapshotter> snapshotter_;
   std::unique_ptr<Deliverer> deliverer_;
   std::unique_ptr<Committer> committer_;
-  std::unique_ptr<Reader> reader_;
+  std::unique_ptr<KafkaBatchSource> reader_;
   std::optional<BadRecord> failure_;
   std::optional<Exceeded> exceeded_;
   BatchMonitor monitor_;

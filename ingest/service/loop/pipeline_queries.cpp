@@ -114,7 +114,7 @@ QueryChange Pipeline::change(std::vector<ServiceQuery> wanted, std::span<const A
   return change;
 }
 
-/// Reports the existing matches of added queries. Throws Stopped.
+/// Reports the existing matches of added queries. Throws StartupCancelled.
 void Pipeline::report_existing(const QueryChange& change) {
   for (const ServiceQuery& query : change.added) {
     if (!query.report_existing || query.sinks.empty()) continue;
@@ -123,7 +123,7 @@ void Pipeline::report_existing(const QueryChange& change) {
     options.query = query.options;
     options.query.list = true;
     options.stop = [this] { return monitor_.gives_up(); };
-    if (engine_.match(query.query, options, sink.get()).shortfall == Shortfall::stopped) throw Stopped();
+    if (engine_.match(query.query, options, sink.get()).shortfall == Shortfall::stopped) throw StartupCancelled();
   }
 }
 

@@ -129,7 +129,7 @@ void Service::Impl::serve_http() {
   journal.tell(Level::info, "listening", {{"address", fmt::format("{}:{}", options.http.host, http->port())}});
 }
 
-/// Calls `attempt` with a deadline until the brokers answer. Throws Stopped.
+/// Calls `attempt` with a deadline until the brokers answer. Throws StartupCancelled.
 template <class Attempt>
 void Service::Impl::until_answered(Attempt attempt) {
   auto next_word = Clock::now();
@@ -141,7 +141,7 @@ void Service::Impl::until_answered(Attempt attempt) {
       word.clear();
       return;
     } catch (const kafka::Unreachable& error) {
-      if (stop.stop_requested()) throw Stopped();
+      if (stop.stop_requested()) throw StartupCancelled();
       {
         const std::scoped_lock lock(mutex);
         word = error.what();
@@ -174,7 +174,7 @@ void Service::Impl::run() {
       });
     });
     if (ownership->wait_until_owned(stop.get_token())) own(cluster, directory, *ownership);
-  } catch (const Stopped&) {
+  } catch (const StartupCancelled&) {
     journal.tell(Level::info, "the service stopped before it began to work");
   } catch (...) {
     if (http) http->stop();

@@ -45,7 +45,7 @@ void load_snapshot(Engine& engine, const std::string& path) {
 }
 
 void load_file(Engine& engine, const StartFile& file, std::size_t max_record, Journal& journal) {
-  StreamOptions options;
+  ReadOptions options;
   options.format = file.format;
   options.codec = file.codec;
   options.codec.directed = engine.options().directed;

@@ -150,9 +150,9 @@ std::vector<SnapshotFile> StateDirectory::snapshots() const {
   return snapshots;
 }
 
-Mark StateDirectory::snapshot_mark(const SnapshotFile& snapshot) {
+CommitPoint StateDirectory::snapshot_mark(const SnapshotFile& snapshot) {
   const std::string where = snapshot.path.string();
-  Mark mark = parse_mark(Engine::annotation(snapshot.path), where);
+  CommitPoint mark = parse_mark(Engine::annotation(snapshot.path), where);
   if (mark.batch != snapshot.batch)
     throw Error(where, fmt::format("the snapshot is of batch {}, but its name says another", mark.batch));
   return mark;

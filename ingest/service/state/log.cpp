@@ -290,7 +290,7 @@ Log::Log(std::filesystem::path folder, std::string fingerprint, std::uint64_t la
 
 Log::~Log() = default;
 
-void Log::append(const Mark& mark, std::span<const Update> updates, std::optional<Timestamp> watermark,
+void Log::append(const CommitPoint& mark, std::span<const Update> updates, std::optional<Timestamp> watermark,
                  std::span<const SinkAlerts> alerts, std::span<const StreamedAlerts> streamed) {
   Impl& log = *impl_;
   const std::scoped_lock one_at_a_time(log.appending);

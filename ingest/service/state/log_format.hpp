@@ -44,7 +44,7 @@ struct Head {
 enum class Kind : std::uint8_t { batch = 1, delivered = 2, piece = 3, streamed_batch = 4 };
 
 /// These append the payload of an entry.
-void put_batch(std::string& out, const Mark& mark, std::span<const Update> updates, std::optional<Timestamp> watermark,
+void put_batch(std::string& out, const CommitPoint& mark, std::span<const Update> updates, std::optional<Timestamp> watermark,
                std::span<const SinkAlerts> alerts, std::span<const StreamedAlerts> streamed = {});
 void put_delivered(std::string& out, const Delivered& delivered);
 

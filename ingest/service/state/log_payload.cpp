@@ -75,7 +75,7 @@ constexpr std::size_t piece_bytes = std::size_t{1} << 20;
 
 }  // namespace
 
-void put_batch(std::string& out, const Mark& mark, std::span<const Update> updates, std::optional<Timestamp> watermark,
+void put_batch(std::string& out, const CommitPoint& mark, std::span<const Update> updates, std::optional<Timestamp> watermark,
                std::span<const SinkAlerts> alerts, std::span<const StreamedAlerts> streamed) {
   out.push_back(static_cast<char>(streamed.empty() ? Kind::batch : Kind::streamed_batch));
   put_text(out, to_json(mark));

@@ -11,7 +11,7 @@ namespace {
 
 Base restore(const SnapshotFile& snapshot, const EngineOptions& options) {
   const std::string where = snapshot.path.string();
-  Mark mark = StateDirectory::snapshot_mark(snapshot);
+  CommitPoint mark = StateDirectory::snapshot_mark(snapshot);
   Engine engine = Engine::restore(snapshot.path, options.threads, options.backend);
   if (engine.options().directed != options.directed || engine.options().window != options.window) {
     throw Error(where, "the snapshot's graph has another direction or window");

@@ -42,14 +42,14 @@ void must_be_without_log(const StateDirectory& directory) {
   }
 }
 
-std::optional<Mark> record_of(const RecoveryInput& input, std::uint64_t batch) {
+std::optional<CommitPoint> record_of(const RecoveryInput& input, std::uint64_t batch) {
   if (input.committed && batch == input.committed->batch) return input.committed;
   return input.committed && input.record ? input.record(batch) : std::nullopt;
 }
 
 /// Whether a batch was committed as the mark describes it, as far as is known.
-bool was_committed(const RecoveryInput& input, const Mark& mark) {
-  const std::optional<Mark> record = record_of(input, mark.batch);
+bool was_committed(const RecoveryInput& input, const CommitPoint& mark) {
+  const std::optional<CommitPoint> record = record_of(input, mark.batch);
   return !record || *record == mark;
 }
 
@@ -77,7 +77,7 @@ std::uint64_t committed_part(const StateDirectory& directory, const RecoveryInpu
     const LogReader::Entry entry = log.next();
     if (entry == LogReader::Entry::end && !log.skip_damage()) return committed;
     if (entry != LogReader::Entry::batch) continue;
-    const Mark& mark = log.batch().mark;
+    const CommitPoint& mark = log.batch().mark;
     if (mark.batch > committed) return committed;
     if (!was_committed(input, mark)) return mark.batch - 1;
   }
@@ -86,7 +86,7 @@ std::uint64_t committed_part(const StateDirectory& directory, const RecoveryInpu
 Base from_beginning(const RecoveryInput& input) {
   Base base{input.begin(), {}};
   base.mark.watermark = base.engine.watermark();
-  const std::optional<Mark> record = record_of(input, 0);
+  const std::optional<CommitPoint> record = record_of(input, 0);
   if (!record) return base;
   if (record->watermark != base.mark.watermark) {
     throw Error(ErrorKind::configuration, "graph.start", "the start graph differs from the one that batch 0 was committed with",

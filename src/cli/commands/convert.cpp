@@ -81,7 +81,7 @@ int convert_graph(const Convert& options) {
   if (options.times && engine::GraphFile::recognises(options.input) && !engine::GraphFile(options.input).timed()) {
     without_times("graph file");
   }
-  StreamOptions stream;
+  ReplayOptions stream;
   if (options.times && graph.snapshot.empty()) stream.window = forever;
   check_replaceable(options.out);
   Session session(graph, stream);
@@ -116,7 +116,7 @@ int convert(const Convert& options) {
       options.common.dead_letters.empty() ? nullptr : ingest::make_dead_letter_file(options.common.dead_letters);
   check_writable(options.common.dead_letters);
   const auto stream =
-      ingest::open_stream(options.input, stream_options(options.common, options.reading, {.max_updates = 8192}, 0, letters));
+      ingest::open_stream(options.input, read_options(options.common, options.reading, {.max_updates = 8192}, 0, letters));
   ingest::OutputFile out(options.out);
   if (letters) letters->commit();  // the file of an earlier run is kept until here
   std::optional<ingest::BinaryStreamWriter> binary;

@@ -24,7 +24,7 @@ constexpr const char* examples = R"(Examples:
 
 struct Explain {
   GraphOptions graph;
-  StreamOptions stream;
+  ReplayOptions stream;
   QuerySelection queries;
   bool analyze = false;
   bool whole = false;
@@ -85,7 +85,7 @@ void add_explain(const Command& program, Run& run) {
       .group("Queries");
   command.add_flag("--whole", options->whole, "Show the plans by which match counts in the whole graph").group("Queries");
   add_whole_options(command, options->how);
-  add_stream_options(command, options->stream);
+  add_replay_options(command, options->stream);
   add_graph_options(command, options->graph, true);
   command.runs(run, [options] { return explain(*options); });
 }

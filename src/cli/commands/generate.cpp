@@ -86,7 +86,7 @@ int payments(Payments options) {
 
 /// `make` makes the graph, which may take long. So errors about the files are reported before.
 template <typename Make>
-int write_stream(const Make& make, const gen::StreamOptions& options, const GraphFiles& files) {
+int write_stream(const Make& make, const gen::GeneratorOptions& options, const GraphFiles& files) {
   check_apart({}, {{"--graph", files.graph}, {"--updates", files.updates}});
   check_files({{"--graph", files.graph}});
   gen::Graph graph = make();
@@ -112,7 +112,7 @@ void add_seed(const Command& command, std::uint64_t& seed) {
   add_number(command, "--seed", seed, "Equal seeds give equal output (default: 1)", 0).group(output_group);
 }
 
-void add_stream(const Command& command, gen::StreamOptions& options, GraphFiles& files) {
+void add_stream(const Command& command, gen::GeneratorOptions& options, GraphFiles& files) {
   add_fraction(command, "--insertions", options.insertions, "Share of the edges that the stream inserts (default: 0.1)", 0, 1)
       .group(stream_group);
   add_fraction(command, "--deletions", options.deletions, "Share of the start graph that the stream deletes (default: 0)", 0, 1)
@@ -169,7 +169,7 @@ void add_payments(const Command& generate, Run& run) {
 void add_rmat(const Command& generate, Run& run) {
   struct Rmat {
     gen::RmatOptions graph;
-    gen::StreamOptions stream;
+    gen::GeneratorOptions stream;
     GraphFiles files;
   };
   const Command command =
@@ -198,7 +198,7 @@ void add_rmat(const Command& generate, Run& run) {
 void add_chung_lu(const Command& generate, Run& run) {
   struct ChungLu {
     gen::ChungLuOptions graph;
-    gen::StreamOptions stream;
+    gen::GeneratorOptions stream;
     GraphFiles files;
   };
   const Command command =

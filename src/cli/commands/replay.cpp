@@ -32,7 +32,7 @@ constexpr const char* examples = R"(Examples:
 
 struct Replay {
   GraphOptions graph;
-  StreamOptions stream;
+  ReplayOptions stream;
   QuerySelection queries;
   EmitOptions emit;
   std::size_t spool_memory = SpoolOptions().memory;
@@ -189,7 +189,7 @@ void add_replay(const Command& program, Run& run) {
       program.add_command("replay", "Feed a stream of updates to standing queries, batch by batch", examples);
   const auto options = std::make_shared<Replay>();
   add_query_options(command, options->queries).required();
-  add_stream_options(command, options->stream).required();
+  add_replay_options(command, options->stream).required();
   add_duration(command, "--timeout", options->timeout, "Stop after this time, e.g. 10s, and abandon the current batch")
       .group("Stream");
   add_number(command, "--max-matches", options->max_matches, "Stop a query in a batch after N new and removed matches", 1)

@@ -34,19 +34,19 @@ std::optional<double> fraction(const std::vector<std::unique_ptr<ingest::UpdateS
   return (static_cast<double>(index) + share) / static_cast<double>(sources.size());
 }
 
-ingest::BatchLimits limits_of(const StreamOptions& stream, Timestamp window) {
+ingest::BatchLimits limits_of(const ReplayOptions& stream, Timestamp window) {
   const std::size_t unset = stream.batch_span > 0 ? 0 : usual_batch;
   return ingest::BatchLimits{.max_updates = stream.batch.value_or(unset), .max_span = stream.batch_span}.within_window(window);
 }
 
-std::optional<std::vector<ingest::Cut>> cuts_of(const StreamOptions& stream) {
+std::optional<std::vector<ingest::Cut>> cuts_of(const ReplayOptions& stream) {
   if (stream.cuts.empty()) return std::nullopt;
   return read_cuts(stream.cuts);
 }
 
 }  // namespace
 
-std::vector<NamedPath> input_paths(const GraphOptions& graph, const StreamOptions& stream, const QuerySelection& queries) {
+std::vector<NamedPath> input_paths(const GraphOptions& graph, const ReplayOptions& stream, const QuerySelection& queries) {
   std::vector<NamedPath> inputs{{"--snapshot", graph.snapshot}};
   const auto add = [&inputs](std::string_view option, const std::vector<std::string>& paths) {
     for (const std::string& path : paths) inputs.push_back({option, path});
@@ -59,7 +59,7 @@ std::vector<NamedPath> input_paths(const GraphOptions& graph, const StreamOption
   return inputs;
 }
 
-Session::Session(const GraphOptions& graph, const StreamOptions& stream)
+Session::Session(const GraphOptions& graph, const ReplayOptions& stream)
     : max_refused_(graph.max_refused), progress_(graph.progress) {
   check(graph, stream);
   check_writable(graph.dead_letters);
@@ -99,7 +99,7 @@ void Session::check_updates_of_snapshot(const std::string& snapshot) const {
   }
 }
 
-void Session::open(const GraphOptions& graph, const StreamOptions& stream, Timestamp window) {
+void Session::open(const GraphOptions& graph, const ReplayOptions& stream, Timestamp window) {
   const ingest::BatchLimits load_limits = ingest::BatchLimits{.max_updates = load_batch}.within_window(window);
   if (graph.on_error == ingest::OnError::dead_letter) letters_ = ingest::make_dead_letter_file(graph.dead_letters);
   const auto open_all = [&](const std::vector<std::string>& paths, const InputOptions& input, const ingest::BatchLimits& limits,
@@ -109,7 +109,7 @@ void Session::open(const GraphOptions& graph, const StreamOptions& stream, Times
         graph_files_.push_back(std::make_unique<engine::GraphFile>(path));
         continue;
       }
-      ingest::StreamOptions options = stream_options(graph, input, limits, window, letters_);
+      ingest::ReadOptions options = read_options(graph, input, limits, window, letters_);
       options.codec.whole = &sources == &graphs_;
       options.cuts = cuts;
       options.watch_ids = graph.labels.size() + graph.graphs.size() + stream.updates.size() > 1;

@@ -22,14 +22,14 @@
 namespace deltamatch::cli {
 
 /// Every file that is read. Throws as query_paths does.
-[[nodiscard]] std::vector<NamedPath> input_paths(const GraphOptions& graph, const StreamOptions& stream,
+[[nodiscard]] std::vector<NamedPath> input_paths(const GraphOptions& graph, const ReplayOptions& stream,
                                                  const QuerySelection& queries);
 
 class Session {
  public:
   /// Opens the inputs and settles the direction. Throws Error(usage) if the inputs contradict each other or the options. Throws
   /// Error if an input cannot be read.
-  Session(const GraphOptions& graph, const StreamOptions& stream);
+  Session(const GraphOptions& graph, const ReplayOptions& stream);
 
   [[nodiscard]] Engine& engine() noexcept { return *engine_; }
   /// Statistics of the backend's cache. Nothing if the CPU matches.
@@ -76,7 +76,7 @@ class Session {
   void run_source(std::size_t index, Report& report, MatchSink* sink, const OnBatch& on_batch);
   [[nodiscard]] bool ended() const noexcept;
   void show(const BatchProgress& progress, const Report& report);
-  void open(const GraphOptions& graph, const StreamOptions& stream, Timestamp window);
+  void open(const GraphOptions& graph, const ReplayOptions& stream, Timestamp window);
   void check_graph_files(const GraphOptions& graph) const;
   void check_updates_of_snapshot(const std::string& snapshot) const;
   [[nodiscard]] bool decide_direction(const GraphOptions& graph) const;

@@ -104,7 +104,7 @@ void read_topic_name(Section& section, std::string& name) {
   if (!section.require("name", "name: payments, or name: '^payments-.*' for all topics that match it")) return;
   if (!section.name("name", name)) return;
   if (!ingest::kafka::TopicExpression::is_one(name)) {
-    if (topic_name(section, "name", name)) section.note(&Reading::topics_read, "name", name);
+    if (topic_name(section, "name", name)) section.note(&ConfigContext::topics_read, "name", name);
     return;
   }
   if (const auto fault = ingest::kafka::TopicExpression::fault_of(name)) section.refuse("name", fault->what, fault->remedy);
@@ -167,12 +167,12 @@ void read_refusals(Section& section, ingest::InputOptions& input) {
   }
   Section letters = section.section("dead_letters");
   if (topic_name(letters, "topic", input.dead_letter_topic)) {
-    letters.note(&Reading::topics_written, "topic", input.dead_letter_topic);
+    letters.note(&ConfigContext::topics_written, "topic", input.dead_letter_topic);
   }
   std::filesystem::path file;
   if (letters.path("file", file)) {
     input.dead_letter_file = file.string();
-    letters.note(&Reading::files_written, "file", input.dead_letter_file);
+    letters.note(&ConfigContext::files_written, "file", input.dead_letter_file);
   }
   letters.finish();
   if (given && letters.has("topic") == letters.has("file")) {
@@ -183,14 +183,14 @@ void read_refusals(Section& section, ingest::InputOptions& input) {
 }  // namespace
 
 void read_records(Section& section, std::optional<Format>& format, ingest::CodecOptions& codec, bool files) {
-  const std::size_t problems = section.reading().problems.count();
+  const std::size_t problems = section.context().problems.count();
   format = read_format(section, files);
   read_codec(section, codec, files);
   section.finish();
   if (!format && section.has("format")) return;
   if (!format && !files) format = Format::jsonl;
   if (format) check_format(section, *format);
-  if (!format || section.reading().problems.count() > problems) return;
+  if (!format || section.context().problems.count() > problems) return;
   try {
     static_cast<void>(files ? ingest::make_codec(*format, codec) : ingest::make_message_codec(*format, codec));
   } catch (const Error& error) {

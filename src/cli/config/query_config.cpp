@@ -14,7 +14,7 @@
 #include "deltamatch/engine.hpp"
 #include "deltamatch/error.hpp"
 #include "ingest/codec/fields.hpp"
-#include "ingest/service/state/mark.hpp"
+#include "ingest/service/state/commit_point.hpp"
 
 namespace deltamatch::cli {
 namespace {
@@ -99,7 +99,7 @@ class QueryReader {
   }
 
   void add_pattern(Section& section, const std::string& name, const std::string& pattern, ingest::ServiceQuery query) {
-    Problems& problems = section.reading().problems;
+    Problems& problems = section.context().problems;
     const std::size_t line = section.line_of("pattern");
     query.where = problems.where(line, join_path(section.key(), "pattern"));
     try {
@@ -118,7 +118,7 @@ class QueryReader {
       query.query = read_query_file(file, config_.service.engine.directed).query;
       if (name) query.query.name = *name;
     });
-    section.note(&Reading::files_read, key, query.where);
+    section.note(&ConfigContext::files_read, key, query.where);
     if (read) add(section, key, query);
   }
 

@@ -44,8 +44,8 @@ std::string with_word(std::string_view remedy, std::string_view word) {
 
 }  // namespace
 
-Section::Section(Reading& reading, const Node* node, std::size_t line, std::string key, std::string pattern)
-    : reading_(&reading), node_(node), line_(line), key_(std::move(key)), pattern_(std::move(pattern)) {
+Section::Section(ConfigContext& context, const Node* node, std::size_t line, std::string key, std::string pattern)
+    : context_(&context), node_(node), line_(line), key_(std::move(key)), pattern_(std::move(pattern)) {
   if (node_ == nullptr || node_->kind == Node::Kind::map) return;
   if (node_->kind != Node::Kind::null) {
     refuse(fmt::format("this is {}, but a map of keys is needed", kind_name(node_->kind)), kind_remedy(Node::Kind::map));
@@ -54,11 +54,11 @@ Section::Section(Reading& reading, const Node* node, std::size_t line, std::stri
 }
 
 void Section::refuse(std::string_view what, std::string_view remedy) const {
-  reading_->problems.add(line_, key_, what, remedy);
+  context_->problems.add(line_, key_, what, remedy);
 }
 
 void Section::refuse(std::string_view key, std::string_view what, std::string_view remedy) const {
-  reading_->problems.add(line_of(key), join_path(key_, key), what, remedy);
+  context_->problems.add(line_of(key), join_path(key_, key), what, remedy);
 }
 
 std::size_t Section::line_of(std::string_view key) const noexcept {
@@ -66,13 +66,13 @@ std::size_t Section::line_of(std::string_view key) const noexcept {
   return node == nullptr ? line_ : node->line;
 }
 
-void Section::note(std::vector<Reading::Use> Reading::* list, std::string_view key, const std::string& name) const {
-  (reading_->*list).push_back({line_of(key), join_path(key_, key), name});
+void Section::note(std::vector<ConfigContext::Use> ConfigContext::* list, std::string_view key, const std::string& name) const {
+  (context_->*list).push_back({line_of(key), join_path(key_, key), name});
 }
 
 void Section::refuse(const Node& node, std::string_view key, std::string_view what, std::string_view remedy,
                      std::string_view word) const {
-  reading_->problems.add(node.line, join_path(key_, key), what, with_word(remedy, word));
+  context_->problems.add(node.line, join_path(key_, key), what, with_word(remedy, word));
 }
 
 bool Section::require(std::string_view key, std::string_view example) {
@@ -83,7 +83,7 @@ bool Section::require(std::string_view key, std::string_view example) {
 
 const Node* Section::find(std::string_view key) {
   asked_.emplace(key);
-  reading_->known.insert(join_path(pattern_, key));
+  context_->known.insert(join_path(pattern_, key));
   return node_ == nullptr ? nullptr : node_->find(key);
 }
 
@@ -101,16 +101,16 @@ const Node* Section::find_list(std::string_view key) { return expect(key, Node::
 
 Section Section::section(std::string_view key) {
   const Node* const node = find(key);
-  return {*reading_, node, node == nullptr ? line_ : node->line, join_path(key_, key), join_path(pattern_, key)};
+  return {*context_, node, node == nullptr ? line_ : node->line, join_path(key_, key), join_path(pattern_, key)};
 }
 
 Section Section::item(std::string_view key, const Node& node, std::size_t index) const {
-  return {*reading_, &node.items[index], node.items[index].line, join_path(join_path(key_, key), index),
+  return {*context_, &node.items[index], node.items[index].line, join_path(join_path(key_, key), index),
           join_path(pattern_, key) + "[]"};
 }
 
 Section Section::named(const Entry& entry) const {
-  return {*reading_, &entry.value, entry.value.line, join_path(key_, entry.key), join_path(pattern_, "*")};
+  return {*context_, &entry.value, entry.value.line, join_path(key_, entry.key), join_path(pattern_, "*")};
 }
 
 const std::vector<Entry>& Section::entries() const noexcept {
@@ -149,7 +149,7 @@ bool Section::secret(std::string_view key, std::string& target) {
     if (contents.ends_with('\n')) contents.pop_back();
     if (contents.ends_with('\r')) contents.pop_back();
     target = std::move(contents);
-    from.note(&Reading::files_read, "file", file.string());
+    from.note(&ConfigContext::files_read, "file", file.string());
     return true;
   } catch (const Error& error) {
     from.refuse("file", error.what(), "");
@@ -160,7 +160,7 @@ bool Section::secret(std::string_view key, std::string& target) {
 bool Section::path(std::string_view key, std::filesystem::path& target) {
   std::string text;
   if (!name(key, text)) return false;
-  target = (reading_->folder / text).lexically_normal();
+  target = (context_->folder / text).lexically_normal();
   return true;
 }
 
@@ -168,7 +168,7 @@ bool Section::input_file(std::string_view key, std::filesystem::path& target) {
   if (!path(key, target)) return false;
   std::error_code error;
   if (std::filesystem::is_regular_file(target, error)) {
-    note(&Reading::files_read, key, target.string());
+    note(&ConfigContext::files_read, key, target.string());
     return true;
   }
   refuse(key, fmt::format("there is no file {}", target.string()),

@@ -175,9 +175,9 @@ void read_log(Section section, ingest::LoggingOptions& logging) {
 
 }  // namespace
 
-void read_service(Reading& reading, const Node& root, ServiceConfig& config) {
+void read_service(ConfigContext& context, const Node& root, ServiceConfig& config) {
   ingest::ServiceOptions& service = config.service;
-  Section top(reading, &root, 1, "", "");
+  Section top(context, &root, 1, "", "");
   if (root.kind != Node::Kind::map) return;
   read_application(top, service.application);
   if (top.require("state", "state: {directory: /var/lib/deltamatch}")) read_state(top.section("state"), service.state);
@@ -204,17 +204,17 @@ void read_service(Reading& reading, const Node& root, ServiceConfig& config) {
 }
 
 ServiceConfig read_service_config(const std::filesystem::path& file, const Environment& environment) {
-  Reading reading{Problems(file.string()), file.parent_path(), {}, {}, {}, {}, {}};
-  Node root = parse_yaml(read_small_file(file, "the configuration"), reading.problems);
+  ConfigContext context{Problems(file.string()), file.parent_path(), {}, {}, {}, {}, {}};
+  Node root = parse_yaml(read_small_file(file, "the configuration"), context.problems);
   if (root.kind == Node::Kind::null) {
-    reading.problems.raise();
+    context.problems.raise();
     throw Error(ErrorKind::configuration, file.string(), "there is no configuration in it", "see config/service.yaml");
   }
-  expand(root, environment, reading.problems);
-  reading.files_read.push_back({1, "", file.string()});
+  expand(root, environment, context.problems);
+  context.files_read.push_back({1, "", file.string()});
   ServiceConfig config;
-  read_service(reading, root, config);
-  reading.problems.raise();
+  read_service(context, root, config);
+  context.problems.raise();
   return config;
 }
 

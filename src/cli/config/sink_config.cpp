@@ -76,14 +76,14 @@ void read_webhook(Section& section, SinkOptions& sink) {
   Section letters = section.section("dead_letters");
   if (section.is_map("dead_letters") && letters.require("file", "file: /var/log/deltamatch/given-up.jsonl") &&
       letters.path("file", sink.dead_letters)) {
-    letters.note(&Reading::files_written, "file", sink.dead_letters.string());
+    letters.note(&ConfigContext::files_written, "file", sink.dead_letters.string());
   }
   letters.finish();
 }
 
 void read_file(Section& section, SinkOptions& sink) {
   if (section.require("path", "path: /var/log/deltamatch/alerts.jsonl") && section.path("path", sink.path)) {
-    section.note(&Reading::files_written, "path", sink.path.string());
+    section.note(&ConfigContext::files_written, "path", sink.path.string());
   }
   section.size("rotate_size", sink.rotate_bytes, 1 << 10, std::uint64_t{1} << 44, "never");
   section.number("keep_files", sink.keep_files, 1, 1'000'000, "all");
@@ -99,7 +99,7 @@ void read_sink(Section section, SinkOptions& sink) {
   for (const ingest::SinkTraits& traits : ingest::sink_kinds()) kinds.emplace_back(traits.name, traits.kind);
   if (!section.require("type", "type: kafka") || !section.choice("type", sink.kind, kinds)) return;
   if (sink.kind == Kind::kafka && section.require("topic", "topic: alerts") && topic_name(section, "topic", sink.topic)) {
-    section.note(&Reading::topics_written, "topic", sink.topic);
+    section.note(&ConfigContext::topics_written, "topic", sink.topic);
   }
   if (sink.kind == Kind::file) read_file(section, sink);
   if (sink.kind == Kind::webhook) read_webhook(section, sink);

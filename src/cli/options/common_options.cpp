@@ -171,7 +171,7 @@ void add_graph_options(const Command& command, GraphOptions& options, bool has_s
   add_labels_options(command, options);
 }
 
-Option add_stream_options(const Command& command, StreamOptions& options) {
+Option add_replay_options(const Command& command, ReplayOptions& options) {
   const std::string group = "Stream";
   const Option updates =
       command.add_list("--updates", options.updates, "Stream of updates, or - for standard input; repeatable", "FILE")
@@ -294,7 +294,7 @@ void add_emit_options(const Command& command, EmitOptions& options) {
   add_json_option(command, options.json);
 }
 
-void check(const GraphOptions& graph, const StreamOptions& stream) {
+void check(const GraphOptions& graph, const ReplayOptions& stream) {
   if ((graph.on_error == OnError::dead_letter) == graph.dead_letters.empty()) {
     throw Error(ErrorKind::usage, graph.dead_letters.empty() ? "--on-error dead-letter" : "--dead-letters",
                 "it needs the other option of dead letters", "give both --on-error dead-letter and --dead-letters FILE");
@@ -309,9 +309,9 @@ void check(const GraphOptions& graph, const StreamOptions& stream) {
   }
 }
 
-ingest::StreamOptions stream_options(const GraphOptions& common, const InputOptions& input, const ingest::BatchLimits& limits,
-                                     Timestamp window, std::shared_ptr<ingest::DeadLetterSink> letters) {
-  ingest::StreamOptions options;
+ingest::ReadOptions read_options(const GraphOptions& common, const InputOptions& input, const ingest::BatchLimits& limits,
+                                 Timestamp window, std::shared_ptr<ingest::DeadLetterSink> letters) {
+  ingest::ReadOptions options;
   options.format = input.format;
   options.codec = input.codec;
   options.codec.ids = common.ids;

@@ -20,11 +20,11 @@ using testing::IsEmpty;
 class RestartTest : public testing::Test {
  protected:
   static ServiceConfig read(const std::string& text) {
-    Reading reading{Problems("service.yaml"), {}, {}, {}, {}, {}, {}};
+    ConfigContext context{Problems("service.yaml"), {}, {}, {}, {}, {}, {}};
     ServiceConfig config;
-    read_service(reading, parse_yaml(test::completed(text), reading.problems), config);
-    reading.problems.raise();
-    for (const std::string& key : reading.known) {
+    read_service(context, parse_yaml(test::completed(text), context.problems), config);
+    context.problems.raise();
+    for (const std::string& key : context.known) {
       if (key.find('.') == std::string::npos && key.find('[') == std::string::npos) keys.insert(key);
     }
     return config;

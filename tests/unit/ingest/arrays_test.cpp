@@ -141,7 +141,7 @@ TEST(JsonFiles, AreReadByTheirLayout) {
   const std::string a = R"({"source":1,"target":2})";
   const std::string b = R"({"source":2,"target":3})";
   const std::string broken = R"({"source":2})";
-  StreamOptions skip;
+  ReadOptions skip;
   skip.on_error = OnError::skip;
   const auto read = [&](const std::string& text) { return read_all(text, skip); };
   // In a file that is one array, each element is a record.
@@ -161,7 +161,7 @@ TEST(JsonFiles, AreReadByTheirLayout) {
 
 TEST(JsonFiles, AnArrayOfALineIsNeverSplit) {
   const std::string one = R"({"source":1,"target":2})";
-  StreamOptions options;
+  ReadOptions options;
   options.limits.max_updates = 2;
   EXPECT_THAT(read_all(one + "\n[" + one + "," + one + "," + one + "]\n" + one + "\n", options),
               ElementsAre("+ 1 -> 2", "--", "+ 1 -> 2", "+ 1 -> 2", "+ 1 -> 2", "--", "+ 1 -> 2"));
@@ -169,7 +169,7 @@ TEST(JsonFiles, AnArrayOfALineIsNeverSplit) {
 
 TEST(JsonFiles, ADeadLetterHoldsTheWholeLineOnce) {
   testing::Folder folder;
-  StreamOptions options;
+  ReadOptions options;
   options.on_error = OnError::dead_letter;
   options.dead_letters = folder.file("dead");
   const std::string line = R"([{"source":1,"target":2},{"source":3,"target":4}])";

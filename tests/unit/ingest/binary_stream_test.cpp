@@ -48,7 +48,7 @@ struct Outcome {
 };
 
 Outcome outcome_of(std::string_view bytes, bool recognise) {
-  StreamOptions options;
+  ReadOptions options;
   if (!recognise) options.format = Format::binary;
   options.on_error = OnError::skip;
   options.limits.max_updates = 3;

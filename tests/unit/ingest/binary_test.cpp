@@ -226,7 +226,7 @@ TEST(BinaryStream, IsRecognisedUnpackedAndJoined) {
   EXPECT_THAT(read_all(one), ElementsAre("+ 1 -> 2", "- 1 -> 2"));
   EXPECT_THAT(read_all(one + one), ElementsAre("+ 1 -> 2", "- 1 -> 2", "+ 1 -> 2", "- 1 -> 2"));
   EXPECT_THAT(read_all(stream({})), ElementsAre());
-  StreamOptions options;
+  ReadOptions options;
   options.format = Format::binary;
   EXPECT_THAT(read_all("", options), ElementsAre());
   const auto opened = open_memory(one, "test");
@@ -235,7 +235,7 @@ TEST(BinaryStream, IsRecognisedUnpackedAndJoined) {
 }
 
 TEST(BinaryStream, BadRecordsCostNoOther) {
-  StreamOptions options;
+  ReadOptions options;
   options.on_error = OnError::skip;
   const std::string bytes = stream({"\x10\x00\x02\x04"s, "", "\x10\x00\x02"s, "\x10\x00\x06\x08"s});
   const auto opened = open_memory(bytes, "test", options);
@@ -245,7 +245,7 @@ TEST(BinaryStream, BadRecordsCostNoOther) {
 }
 
 TEST(BinaryStream, RecordsBeyondTheLimitArePassedOver) {
-  StreamOptions options;
+  ReadOptions options;
   options.on_error = OnError::skip;
   options.max_record = 100;
   Update update = edge(1, 2);
@@ -309,7 +309,7 @@ TEST(BinaryStream, ATornTailIsAnErrorWithItsOffsetAfterWhatStandsBefore) {
   for (std::size_t size = 1; size < whole.size(); ++size) {
     if (size == binary_preamble_size || size == binary_preamble_size + 5) continue;  // between records
     std::vector<std::string> found;
-    StreamOptions options;
+    ReadOptions options;
     options.format = Format::binary;
     options.limits.max_updates = 1;
     const std::string error = error_of([&] {
@@ -327,13 +327,13 @@ TEST(BinaryStream, ATornTailIsAnErrorWithItsOffsetAfterWhatStandsBefore) {
   std::string bytes = stream({});
   append_binary_framed(bytes, large);
   bytes.pop_back();
-  StreamOptions options;
+  ReadOptions options;
   options.max_record = 5;
   EXPECT_THAT(error_of([&] { (void)read_all(bytes, options); }), HasSubstr("ends within what begins at byte 9"));
 }
 
 TEST(BinaryStream, WhatIsNoneIsRefused) {
-  StreamOptions options;
+  ReadOptions options;
   options.format = Format::binary;
   EXPECT_THAT(error_of([&] { (void)read_all("1 2\n", options); }), HasSubstr("does not begin as a binary stream does"));
   EXPECT_THAT(error_of([&] {

@@ -133,7 +133,7 @@ TEST(BrokenRecords, InFilesTooOneBadRecordNeverCostsAGoodOne) {
   for (const Section& section : sections()) {
     std::size_t broken = 0;
     const std::string file = file_of(section, broken);
-    StreamOptions options;
+    ReadOptions options;
     options.format = section.format;
     options.codec = section.options;
     if (section.format == Format::csv) options.codec.header = false;

@@ -86,7 +86,7 @@ TEST(Detect, TheFirstRecordDecidesWhereTheOthersFitNothing) {
 }
 
 TEST(Detect, ASeparatorThatIsSetMeansCsv) {
-  StreamOptions options;
+  ReadOptions options;
   options.codec.columns = "source,target";
   options.codec.separator = ',';
   EXPECT_THAT(read_all("\t \"a\",\"b\"\n1\t,2\n", options), ElementsAre("+ 'a' -> 'b'", "+ 1 -> 2"));
@@ -94,7 +94,7 @@ TEST(Detect, ASeparatorThatIsSetMeansCsv) {
 }
 
 TEST(Detect, AnEmptyFileFitsEveryOption) {
-  StreamOptions options;
+  ReadOptions options;
   options.codec.columns = "source=ends.0.id,target=ends.1.id";
   options.codec.envelope = Envelope::debezium;
   EXPECT_THAT(read_all("", options), IsEmpty());
@@ -116,14 +116,14 @@ TEST(Detect, StreamsSayWhatTheySawAndWhatToDo) {
             "tsv, tve, jlg, mtx or jsonl it is; if the lines are edges between names, give --format snap --ids "
             "string");
   EXPECT_THAT(error_of([] { read_all("hello\n"); }), EndsWith("tve, jlg, mtx or jsonl it is"));
-  StreamOptions options;
+  ReadOptions options;
   options.format = Format::snap;
   options.codec.ids = IdKind::string;
   EXPECT_THAT(read_all("hello world\n", options), ElementsAre("+ 'hello' -> 'world'"));
 }
 
 TEST(Detect, WhatIsNoJsonIsToldWithTheFormatThatItHas) {
-  StreamOptions options;
+  ReadOptions options;
   options.format = Format::jsonl;
   const auto refusal = [&](std::string_view bytes) { return error_of([&] { read_all(bytes, options); }); };
   const std::string said = "malformed: it is no JSON object such as {\"source\":1,\"target\":2}; ";
@@ -151,7 +151,7 @@ TEST(Detect, DirectionGoesByTheFormat) {
   EXPECT_FALSE(directed("2,1,u,name\n1,2\n"));
   EXPECT_FALSE(directed("2,1,u\r\n1,2\r\n"));
   EXPECT_TRUE(directed("2,1,d,name\n1,2\n"));
-  StreamOptions jlg;
+  ReadOptions jlg;
   jlg.format = Format::jlg;
   EXPECT_TRUE(open_memory("", "test", jlg)->directed());
   EXPECT_TRUE(open_memory("1", "test", jlg)->directed());
@@ -162,7 +162,7 @@ TEST(Detect, BinaryJunkIsRefusedRecordByRecordWhereTheFormatIsForced) {
   for (unsigned i = 0, x = 12345; i < 20000; ++i) junk += static_cast<char>((x = x * 1103515245 + 12345) >> 16);
   EXPECT_THAT(error_of([&] { read_all(junk); }), HasSubstr("is not recognised"));
   for (const Format format : {Format::snap, Format::tsv, Format::tve, Format::jlg, Format::jsonl}) {
-    StreamOptions options;
+    ReadOptions options;
     options.format = format;
     options.on_error = OnError::skip;
     const auto stream = open_memory(junk, "test", options);

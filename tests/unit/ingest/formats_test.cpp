@@ -61,7 +61,7 @@ TEST(Formats, AnEmptyMessageIsRefused) {
 
 TEST(Formats, AnEmptyFileOfEachHasNoUpdates) {
   for (const FormatTraits& traits : formats()) {
-    StreamOptions options;
+    ReadOptions options;
     options.format = traits.format;
     options.on_error = OnError::skip;
     EXPECT_THAT(read_all("", options), ::testing::IsEmpty()) << traits.name;

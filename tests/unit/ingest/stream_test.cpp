@@ -19,8 +19,8 @@ using testing::read_all;
 using testing::read_file;
 using testing::write_file;
 
-StreamOptions with_policy(OnError policy, unsigned read_ahead = 0) {
-  StreamOptions options;
+ReadOptions with_policy(OnError policy, unsigned read_ahead = 0) {
+  ReadOptions options;
   options.on_error = policy;
   options.read_ahead = read_ahead;
   options.limits.max_updates = 2;
@@ -81,7 +81,7 @@ TEST(Policy, SkipCountsByReasonWhateverRefused) {
 
 TEST(Policy, DeadLettersKeepReasonPositionAndBytesInOrder) {
   Folder folder;
-  StreamOptions options = with_policy(OnError::dead_letter);
+  ReadOptions options = with_policy(OnError::dead_letter);
   options.dead_letters = folder.file("dead.jsonl");
   options.max_record = 100;
   options.format = Format::snap;
@@ -110,7 +110,7 @@ TEST(Policy, DeadLettersKeepReasonPositionAndBytesInOrder) {
 TEST(Policy, StreamsMayShareTheirDeadLetters) {
   Folder folder;
   const std::string path = folder.file("dead.jsonl");
-  StreamOptions options = with_policy(OnError::dead_letter);
+  ReadOptions options = with_policy(OnError::dead_letter);
   options.letters = make_dead_letter_file(path);
   options.format = Format::snap;
   for (const char* name : {"first.txt", "second.txt"}) read_all(*open_memory("1 2\nx 1\n", name, options));
@@ -122,7 +122,7 @@ TEST(Policy, StreamsMayShareTheirDeadLetters) {
 TEST(Policy, DeadLettersNeedAFileThatCanBeWritten) {
   EXPECT_THAT(error_of([] { (void)open_memory("1 2\n", "x", with_policy(OnError::dead_letter)); }),
               HasSubstr("dead letters need a file"));
-  StreamOptions options = with_policy(OnError::dead_letter);
+  ReadOptions options = with_policy(OnError::dead_letter);
   options.dead_letters = "/nonexistent/dead.jsonl";
   EXPECT_THAT(error_of([&] { (void)open_memory("1 2\n", "x", options); }),
               HasSubstr("/nonexistent/dead.jsonl: cannot be created: No such file"));
@@ -177,7 +177,7 @@ TEST(Stream, FilesAndTheirErrors) {
 TEST(Stream, ReadingAheadGivesTheSameBatches) {
   std::string bytes;
   for (int i = 0; i < 20000; ++i) bytes += fmt::format("{} {} {}\n", i, (i * 7919) % 20011, i / 3);
-  StreamOptions options;
+  ReadOptions options;
   options.limits = {97, 20};
   options.read_ahead = 0;
   const auto expected = read_all(bytes, options);
@@ -191,7 +191,7 @@ TEST(Stream, MayBeGivenUpInTheMiddle) {
   std::string bytes;
   for (int i = 0; i < 20000; ++i) bytes += "1 2\n";
   for (const unsigned depth : {0u, 1u, 4u}) {
-    StreamOptions options = with_policy(OnError::fail, depth);
+    ReadOptions options = with_policy(OnError::fail, depth);
     const auto stream = open_memory(bytes, "test", options);
     PositionedBatch batch;
     ASSERT_TRUE(stream->next(batch));
@@ -220,7 +220,7 @@ TEST(Stream, APipeIsReadFromItsFirstLineEnd) {
     int ends[2];
     ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
     ASSERT_EQ(::write(ends[1], first.data(), first.size()), static_cast<ssize_t>(first.size()));
-    StreamOptions options = with_policy(OnError::skip, 1);
+    ReadOptions options = with_policy(OnError::skip, 1);
     options.limits.max_updates = 1;
     if (first.starts_with("BZ")) options.format = Format::snap;
     const auto stream = open_stream(fmt::format("/dev/fd/{}", ends[0]), options);

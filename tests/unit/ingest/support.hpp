@@ -93,7 +93,7 @@ inline std::vector<std::string> read_all(UpdateStream& stream) {
   return out;
 }
 
-inline std::vector<std::string> read_all(std::string_view bytes, const StreamOptions& options = {}) {
+inline std::vector<std::string> read_all(std::string_view bytes, const ReadOptions& options = {}) {
   return read_all(*open_memory(bytes, "test", options));
 }
 

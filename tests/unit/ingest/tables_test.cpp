@@ -31,7 +31,7 @@ TEST(Blanks, QuotedFieldsBehindThemSpanLines) {
               ElementsAre("+ 'a' -> 'b' [two\nlines]", "+ 'c' -> 'd' [e]"));
   EXPECT_THAT(read_all("source\ttarget\n \"a\nb\" \t\"c\"\n",
                        [] {
-                         StreamOptions options;
+                         ReadOptions options;
                          options.on_error = OnError::skip;
                          return options;
                        }()),
@@ -54,7 +54,7 @@ TEST(Gephi, TheFirstRecordSaysWhatTypeIs) {
 }
 
 TEST(Gephi, WhatWasNotSeenAtTheBeginningIsNotBelievedLater) {
-  StreamOptions skip;
+  ReadOptions skip;
   skip.on_error = OnError::skip;
   std::string text = "Source,Target,Type\n";
   for (int i = 0; i < 20'000; ++i) text += "broken\n";

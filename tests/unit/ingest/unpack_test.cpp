@@ -113,7 +113,7 @@ TEST_P(Unpack, AStreamHandsOverTheGoodBatchesAndNoCutLine) {
   const std::string whole = pack(numbers(50000));
   const std::string half = whole.substr(0, whole.size() / 2);
   for (const unsigned read_ahead : {0u, 2u}) {
-    StreamOptions options;
+    ReadOptions options;
     options.limits.max_updates = 1000;
     options.read_ahead = read_ahead;
     const auto stream = open_memory(half, "test", options);

@@ -176,7 +176,7 @@ TEST_F(AssemblerTest, WhatIdlePartitionsHeldBackIsABatchOfItsOwn) {
   EXPECT_TRUE(add(ahead, 0, timed(20'000)));
   cut();
   EXPECT_EQ(batch_.updates.watermark(), 1000);
-  const std::array ends{std::optional<AtEnd>(), std::optional(AtEnd{start, start + 10s})};
+  const std::array ends{std::optional<IdleEvidence>(), std::optional(IdleEvidence{start, start + 10s})};
   assembler_->at_end(ends);
   const auto later = start + 10s;
   const std::string record = timed(20'001);
@@ -297,7 +297,7 @@ TEST_F(AssemblerTest, WaitsForSlowPartitionsUntilTheyAreIdle) {
   cut();
   EXPECT_EQ(batch_.updates.watermark(), std::nullopt);
   EXPECT_FALSE(assembler_->watermark_moves(start + 10s));
-  const std::array ends{std::optional<AtEnd>(), std::optional(AtEnd{start, start + 10s})};
+  const std::array ends{std::optional<IdleEvidence>(), std::optional(IdleEvidence{start, start + 10s})};
   assembler_->at_end(ends);
   EXPECT_TRUE(assembler_->watermark_moves(start + 10s));
   EXPECT_THAT(cut(start + 10s), IsEmpty());

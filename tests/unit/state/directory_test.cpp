@@ -23,7 +23,7 @@ class DirectoryTest : public testing::Test {
     return refusal([&] { open(identity); });
   }
   void save(std::uint64_t batch, std::uint64_t mark) {
-    Mark annotation;
+    CommitPoint annotation;
     annotation.batch = mark;
     Engine(EngineOptions{.threads = 1}).save(open(identity_).snapshot_path(batch), to_json(annotation));
   }

@@ -247,11 +247,11 @@ TEST_F(LogTest, AnotherConfigurationOrVersionIsRefused) {
 TEST_F(LogTest, OnlyTheNextBatchCanBeAppended) {
   Log log(folder_.path(), fingerprint, 5);
   for (const std::uint64_t number : {0, 5, 7}) {
-    Mark mark;
+    CommitPoint mark;
     mark.batch = number;
     EXPECT_THROW(log.append(mark, {}, {}, {}), Error);
   }
-  Mark mark;
+  CommitPoint mark;
   mark.batch = 6;
   log.append(mark, {}, {}, {});
   EXPECT_EQ(read(folder_.path(), {6, 6}).end.next_batch, 7U);
@@ -306,7 +306,7 @@ TEST_F(LogTest, AJumpOfRecoveryBeginsASegment) {
   write_bytes(file.path, read_bytes(file.path) + "torn");
   {
     Log log(folder_.path(), fingerprint, 9);
-    Mark mark;
+    CommitPoint mark;
     mark.batch = 10;
     log.append(mark, {}, {}, {});
   }
@@ -321,7 +321,7 @@ TEST_F(LogTest, AJumpOfRecoveryBeginsASegment) {
 class SinksTest : public LogTest {
  protected:
   static void append_alert(Log& log, std::initializer_list<std::string> sinks) {
-    Mark mark;
+    CommitPoint mark;
     mark.batch = log.last_batch() + 1;
     std::vector<SinkAlerts> alerts;
     for (const std::string& sink : sinks) alerts.push_back({sink, {{"id", "text"}}});
@@ -603,7 +603,7 @@ TEST_F(LogTest, RepetitionIsPackedOnlySoFar) {
   const std::string text(std::size_t{1} << 20, 'x');
   {
     Log log(folder_.path(), fingerprint, 0);
-    Mark mark;
+    CommitPoint mark;
     mark.batch = 1;
     const std::vector<SinkAlerts> alerts{{"a", {{"", text}}}};
     log.append(mark, {}, {}, alerts);
@@ -633,7 +633,7 @@ std::vector<std::string> stream_of(const std::filesystem::path& folder, std::uin
 }
 
 void append_streamed(Log& log, std::uint64_t batch, std::vector<StreamedAlerts> alerts) {
-  Mark mark;
+  CommitPoint mark;
   mark.batch = batch;
   log.append(mark, {}, {}, {}, alerts);
 }

@@ -79,7 +79,7 @@ class StoredFiles : public testing::TestWithParam<std::filesystem::path> {
   Folder folder_;
   TestJournal journal_;
   std::unique_ptr<StateDirectory> directory_;
-  std::optional<Mark> committed_;
+  std::optional<CommitPoint> committed_;
 };
 
 TEST_P(StoredFiles, AStream) { EXPECT_EQ(updates_in(file("stream.dmu")), updates_in(file("updates.jsonl"))); }

@@ -11,12 +11,12 @@ namespace deltamatch::ingest {
 /// Counts consecutive failed tries, for each batch since its arrival. Batches are delivered in order, so a failed try delays
 /// all that wait. If only the first batch counted it, each later batch would start its tries after those before it. While a
 /// server is down, ever more batches would then wait.
-class Patience {
+class RetryLimit {
  public:
   using Clock = std::chrono::steady_clock;
 
   /// The limits of tries and of time. 0 means no limit.
-  Patience(std::size_t most_tries, std::chrono::milliseconds longest) : most_tries_(most_tries), longest_(longest) {}
+  RetryLimit(std::size_t most_tries, std::chrono::milliseconds longest) : most_tries_(most_tries), longest_(longest) {}
 
   /// A try has failed, and batches up to `latest` waited for it. `latest` and `now` must never decrease.
   void failed(std::uint64_t latest, Clock::time_point now);

@@ -51,7 +51,8 @@ struct GraphIdentity {
   friend bool operator==(const GraphIdentity&, const GraphIdentity&) = default;
 };
 
-struct Mark {
+/// The formats, messages and names of functions call it a mark (docs/reference/formats.md).
+struct CommitPoint {
   std::uint64_t batch = 0;  ///< 0: before the first batch
   Offsets ends;             ///< records before these offsets belong to this batch or an earlier one
   std::optional<Timestamp> watermark;
@@ -59,7 +60,7 @@ struct Mark {
   std::string reading;                      ///< how its records were read (reading_fingerprint); empty if unknown
   std::optional<GraphIdentity> graph;       ///< nothing if unknown
   std::vector<SuspendedQuery> suspended{};  ///< by name; not among `queries`
-  friend bool operator==(const Mark&, const Mark&) = default;
+  friend bool operator==(const CommitPoint&, const CommitPoint&) = default;
 };
 
 /// Whether a mark can hold the name. It must be UTF-8.
@@ -72,9 +73,9 @@ struct Mark {
 /// `reading` and `graph` are present only if known, `suspended` only if there are any. `time` is null without a watermark.
 /// Topics, partitions and queries ascend, so equal marks have equal bytes. Throws Error(configuration) for a name that is not
 /// UTF-8.
-[[nodiscard]] std::string to_json(const Mark& mark);
+[[nodiscard]] std::string to_json(const CommitPoint& mark);
 
 /// Reads the result of to_json. Throws Error at `where` for anything else.
-[[nodiscard]] Mark parse_mark(std::string_view json, std::string_view where);
+[[nodiscard]] CommitPoint parse_mark(std::string_view json, std::string_view where);
 
 }  // namespace deltamatch::ingest

@@ -1,4 +1,4 @@
-#include "ingest/service/alert/patience.hpp"
+#include "ingest/service/alert/retry_limit.hpp"
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ constexpr int fineness = 1024;
 
 }  // namespace
 
-void Patience::failed(std::uint64_t latest, Clock::time_point now) {
+void RetryLimit::failed(std::uint64_t latest, Clock::time_point now) {
   const bool newer = rows_.empty() || latest > rows_.back().latest;
   if (newer && (rows_.empty() || most_tries_ != 0 || now - rows_.back().since >= longest_ / fineness))
     rows_.push_back({latest, failures_, now});
@@ -19,17 +19,17 @@ void Patience::failed(std::uint64_t latest, Clock::time_point now) {
   while (rows_.size() > 1 && over(rows_[1], now)) rows_.pop_front();
 }
 
-bool Patience::over(std::uint64_t batch, Clock::time_point now) const {
+bool RetryLimit::over(std::uint64_t batch, Clock::time_point now) const {
   const auto row = std::ranges::lower_bound(rows_, batch, {}, &Row::latest);
   return row != rows_.end() && over(*row, now);
 }
 
-std::size_t Patience::tries(std::uint64_t batch) const {
+std::size_t RetryLimit::tries(std::uint64_t batch) const {
   const auto row = std::ranges::lower_bound(rows_, batch, {}, &Row::latest);
   return row == rows_.end() ? 0 : failures_ - row->before;
 }
 
-bool Patience::over(const Row& row, Clock::time_point now) const {
+bool RetryLimit::over(const Row& row, Clock::time_point now) const {
   return (most_tries_ != 0 && failures_ - row.before >= most_tries_) || (longest_.count() != 0 && now - row.since >= longest_);
 }
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "ingest/service/state/mark.hpp"
+#include "ingest/service/state/commit_point.hpp"
 
 struct rd_kafka_message_s;  // NOLINT(readability-identifier-naming): librdkafka's
 

@@ -1,4 +1,4 @@
-#include "ingest/service/state/mark.hpp"
+#include "ingest/service/state/commit_point.hpp"
 
 #include <fmt/format.h>
 
@@ -57,7 +57,7 @@ bool is_name(std::string_view name) {
 
 std::string to_string(const TopicPartition& partition) { return fmt::format("{}[{}]", partition.topic, partition.partition); }
 
-std::string to_json(const Mark& mark) {
+std::string to_json(const CommitPoint& mark) {
   std::string out = fmt::format(R"({{"v":{},"batch":{},"time":)", version, mark.batch);
   out += mark.watermark ? std::to_string(*mark.watermark) : "null";
   out += R"(,"ends":{)";
@@ -105,8 +105,8 @@ std::string to_json(const Mark& mark) {
   return out;
 }
 
-Mark parse_mark(std::string_view json, std::string_view where) {
-  Mark mark;
+CommitPoint parse_mark(std::string_view json, std::string_view where) {
+  CommitPoint mark;
   try {
     const nlohmann::json object = nlohmann::json::parse(json);
     if (object.at("v").get<int>() != version) refuse(where, "it has another version");

@@ -26,16 +26,17 @@ namespace deltamatch::ingest {
 /// New partitions are added between two batches. If a partition is gone, that is reported to the journal, and so is its return.
 /// It is then read from where it was left; if that is out of its range, it is refused. Meanwhile, batches name where it was
 /// left.
-class Reader final : public BatchSource<InputBatch> {
+class KafkaBatchSource final : public BatchSource<InputBatch> {
  public:
-  /// `input` must read nothing yet. It and the journal must outlive the reader. Begins at `from`, which holds an offset for
+  /// `input` must read nothing yet. It and the journal must outlive the source. Begins at `from`, which holds an offset for
   /// each of `partitions`. Any other partition in `from` is gone.
-  Reader(kafka::Input& input, Journal& journal, const InputOptions& options, const BatchingOptions& batching, Timestamp window,
-         const std::vector<kafka::InputPartition>& partitions, const Offsets& from, std::optional<Timestamp> watermark);
+  KafkaBatchSource(kafka::Input& input, Journal& journal, const InputOptions& options, const BatchingOptions& batching,
+                   Timestamp window, const std::vector<kafka::InputPartition>& partitions, const Offsets& from,
+                   std::optional<Timestamp> watermark);
   /// Ends the thread and drops what it has read.
-  ~Reader() override;
-  Reader(const Reader&) = delete;
-  Reader& operator=(const Reader&) = delete;
+  ~KafkaBatchSource() override;
+  KafkaBatchSource(const KafkaBatchSource&) = delete;
+  KafkaBatchSource& operator=(const KafkaBatchSource&) = delete;
 
   Arrival next_within(InputBatch& batch, std::chrono::milliseconds timeout) override {
     return queue_.next_within(batch, timeout);

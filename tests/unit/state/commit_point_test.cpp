@@ -1,4 +1,4 @@
-#include "ingest/service/state/mark.hpp"
+#include "ingest/service/state/commit_point.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 namespace deltamatch::ingest {
 namespace {
 
-TEST(Mark, SurvivesItsText) {
-  Mark mark;
+TEST(CommitPoint, SurvivesItsText) {
+  CommitPoint mark;
   mark.batch = 17;
   mark.ends = {{{"b", 0}, 3}, {{"a", 10}, 1}, {{"a", 2}, 9'000'000'000}};
   mark.watermark = -5;
@@ -28,10 +28,10 @@ TEST(Mark, SurvivesItsText) {
             R"(,"start":"99aa"},"suspended":{"hub":{"fingerprint":"00ff","batch":16,"over":"limit"},)"
             R"("long":{"fingerprint":"00aa","batch":17,"over":"timeout"}}})");
   EXPECT_EQ(parse_mark(to_json(mark), "here"), mark);
-  EXPECT_EQ(parse_mark(to_json(Mark{}), "here"), Mark{});
+  EXPECT_EQ(parse_mark(to_json(CommitPoint{}), "here"), CommitPoint{});
 }
 
-TEST(Mark, RefusesAnythingElse) {
+TEST(CommitPoint, RefusesAnythingElse) {
   for (const char* text :
        {"", "{}", "[1]", R"({"v":2,"batch":1,"time":null,"ends":{},"queries":{}})",
         R"({"v":1,"batch":-1,"time":null,"ends":{},"queries":{}})", R"({"v":1,"batch":"1","time":null,"ends":{},"queries":{}})",
@@ -47,8 +47,8 @@ TEST(Mark, RefusesAnythingElse) {
   }
 }
 
-TEST(Mark, NamesAreUtf8) {
-  Mark mark;
+TEST(CommitPoint, NamesAreUtf8) {
+  CommitPoint mark;
   mark.queries = {{"caf\xc3\xa9 \x01\n\\ \xf0\x9f\x98\x80", "00"}};
   EXPECT_EQ(parse_mark(to_json(mark), "here"), mark);
   mark.queries = {{"caf\xe9", "00"}};

@@ -1,4 +1,4 @@
-#include "ingest/service/loop/batch_reader.hpp"
+#include "ingest/service/loop/kafka_batch_source.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -16,9 +16,10 @@ constexpr auto longest_poll = 50ms;                             // bound on the 
 
 }  // namespace
 
-Reader::Reader(kafka::Input& input, Journal& journal, const InputOptions& options, const BatchingOptions& batching,
-               Timestamp window, const std::vector<kafka::InputPartition>& partitions, const Offsets& from,
-               std::optional<Timestamp> watermark)
+KafkaBatchSource::KafkaBatchSource(kafka::Input& input, Journal& journal, const InputOptions& options,
+                                   const BatchingOptions& batching, Timestamp window,
+                                   const std::vector<kafka::InputPartition>& partitions, const Offsets& from,
+                                   std::optional<Timestamp> watermark)
     : input_(input),
       journal_(journal),
       options_(options),
@@ -46,18 +47,18 @@ Reader::Reader(kafka::Input& input, Journal& journal, const InputOptions& option
   thread_ = std::thread([this] { run(); });
 }
 
-Reader::~Reader() {
+KafkaBatchSource::~KafkaBatchSource() {
   stopping_ = true;
   queue_.abandon();
   thread_.join();
 }
 
-const UpdateBatch* Reader::upcoming(const std::stop_token& stop) {
+const UpdateBatch* KafkaBatchSource::upcoming(const std::stop_token& stop) {
   const InputBatch* batch = queue_.upcoming(stop);
   return batch == nullptr ? nullptr : &batch->updates;
 }
 
-void Reader::run() {
+void KafkaBatchSource::run() {
   std::exception_ptr failure;
   try {
     read_until_stopped();
@@ -72,7 +73,7 @@ void Reader::run() {
   queue_.end(std::move(failure));
 }
 
-void Reader::read_until_stopped() {
+void KafkaBatchSource::read_until_stopped() {
   while (!stopping_) {
     const auto now = Clock::now();
     if (assembler_.empty()) heed_ends(now);
@@ -93,7 +94,7 @@ void Reader::read_until_stopped() {
 }
 
 /// Whether the batch should be cut now.
-bool Reader::is_due(Clock::time_point now) {
+bool KafkaBatchSource::is_due(Clock::time_point now) {
   if (assembler_.full()) return true;
   if (!assembler_.empty()) return Clock::now() - assembler_.since() >= batching_.max_delay && queue_.has_room();
   // Edges expire even if no record comes.
@@ -101,13 +102,13 @@ bool Reader::is_due(Clock::time_point now) {
          assembler_.watermark_moves(now);
 }
 
-void Reader::heed_ends(Clock::time_point now) {
+void KafkaBatchSource::heed_ends(Clock::time_point now) {
   if (now < next_ends_) return;
   next_ends_ = now + longest_poll;
   assembler_.at_end(ends_.known());
 }
 
-void Reader::take(const kafka::Message& message, Clock::time_point asked) {
+void KafkaBatchSource::take(const kafka::Message& message, Clock::time_point asked) {
   const InputRecord record{message.partition, message.offset, message.key.value_or(""), message.value, message.timestamp};
   const auto now = Clock::now();
   if (!assembler_.empty()) fetching_ += now - asked;  // before the first record, this is waiting for input
@@ -121,7 +122,7 @@ void Reader::take(const kafka::Message& message, Clock::time_point asked) {
 }
 
 /// Closes the open batch and waits until the caller has room for it.
-void Reader::hand_over() {
+void KafkaBatchSource::hand_over() {
   last_cut_ = Clock::now();
   InputBatch batch = queue_.memory();
   assembler_.cut(batch, last_cut_);
@@ -132,7 +133,7 @@ void Reader::hand_over() {
   if (last) stopping_ = true;
 }
 
-void Reader::look_for_partitions() {
+void KafkaBatchSource::look_for_partitions() {
   const auto deadline = Clock::now() + 5s;
   last_refresh_ = Clock::now();
   next_refresh_ = last_refresh_ + options_.refresh_every;
@@ -162,7 +163,7 @@ void Reader::look_for_partitions() {
 /// Partitions that appear while the service runs are read from their first record, whatever the start policy says, because
 /// nothing in them is old. A batch names their start before they are read. So the marks alone say which of their records were
 /// read.
-void Reader::take_up(const std::vector<kafka::InputPartition>& fresh, const Offsets& from) {
+void KafkaBatchSource::take_up(const std::vector<kafka::InputPartition>& fresh, const Offsets& from) {
   for (const kafka::InputPartition& partition : fresh) {
     const std::int64_t next = from.at(partition.id);
     assembler_.open(partition.id, next, options_.topics[partition.topics], Clock::now());
@@ -172,7 +173,7 @@ void Reader::take_up(const std::vector<kafka::InputPartition>& fresh, const Offs
   input_.add(fresh, from);
 }
 
-void Reader::leave(const TopicPartition& partition) {
+void KafkaBatchSource::leave(const TopicPartition& partition) {
   gone_.insert(partition);
   const std::optional<std::uint32_t> index = index_of(partition);
   if (index) {
@@ -186,7 +187,7 @@ void Reader::leave(const TopicPartition& partition) {
                  {"remedy", "restore the topic; do not create another one of its name"}});
 }
 
-void Reader::take_back(const kafka::InputPartition& partition) {
+void KafkaBatchSource::take_back(const kafka::InputPartition& partition) {
   gone_.erase(partition.id);
   const std::optional<std::uint32_t> index = index_of(partition.id);
   const std::int64_t next = index ? input_.seen(*index) : known_.at(partition.id);
@@ -202,7 +203,7 @@ void Reader::take_back(const kafka::InputPartition& partition) {
 }
 
 /// The index of a partition in the input, or nothing if it was missing since the start.
-std::optional<std::uint32_t> Reader::index_of(const TopicPartition& partition) const {
+std::optional<std::uint32_t> KafkaBatchSource::index_of(const TopicPartition& partition) const {
   const auto& all = input_.partitions();
   const auto at = std::find_if(all.begin(), all.end(), [&](const auto& other) { return other.id == partition; });
   if (at == all.end()) return std::nullopt;
