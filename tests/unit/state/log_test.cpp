@@ -706,7 +706,7 @@ TEST_F(LogTest, ABatchOfStreamedAlertsIsThereWholeOrNotAtAll) {
 }
 
 TEST_F(LogTest, UpdatesOfALaterVersionAreRefusedByName) {
-  Mark mark;
+  CommitPoint mark;
   mark.batch = 1;
   std::string updates("\0\1", 2);  // no watermark, one update
   encoding::ByteWriter writer(updates);
