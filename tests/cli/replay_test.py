@@ -319,12 +319,12 @@ class Replay(harness.CliTest):
         outcome = self.run_program(*args, "--emit", "matches", "--out", "m.jsonl")
         self.assertEqual((outcome.code, outcome.out.count("\n"), len(self.lines("m.jsonl"))), (0, 1, 1), outcome)
         self.fails(2, *args, "--json", says="--batches -: --json writes to standard output too")
-        self.fails(2, *args, "--emit", "matches", says="--batches -: the matches want")
+        self.fails(2, *args, "--emit", "matches", says="--batches -: the matches go to standard output too")
         self.assertFalse((self.dir / "-").exists())
         with open("/dev/full", "w", encoding="ascii") as full:
             done = subprocess.run([PROGRAM, *args], stdout=full, stderr=subprocess.PIPE, cwd=self.dir, check=False)
         self.assertEqual(done.returncode, 1)
-        self.assertIn(b"deltamatch: standard output: the output cannot be written: No space left on device", done.stderr)
+        self.assertIn(b"deltamatch: standard output: cannot write: No space left on device", done.stderr)
 
     def test_digest_does_not_depend_on_threads_or_order(self):
         digests = set()

@@ -340,7 +340,7 @@ class Usage(harness.CliTest):
         self.assertEqual(outcome.code, 1, outcome)
         self.assertIn("deltamatch: threads: no thread can be started: Resource temporarily unavailable. The limit on a user's threads (ulimit -u) is ", outcome.err)
         self.assertIn("(ulimit -v) is 524288 MiB, and each thread takes a stack (ulimit -s) of 1048576 MiB", outcome.err)
-        self.assertIn("; raise the one that is reached, or ask for fewer threads", outcome.err)
+        self.assertIn("; raise the limit that is reached, or ask for fewer threads", outcome.err)
 
     def skip_where_sanitized(self):
         program = pathlib.Path(PROGRAM).read_bytes()

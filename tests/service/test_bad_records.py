@@ -137,7 +137,7 @@ class BadRecords(ServiceTest):
         service = self.start(ready=False)
         self.assertEqual(service.ended(), 65, service.log())
         self.assertIn("seed.csv:3: bad_time: ", service.log())
-        self.assertIn("say how times are written (time_unit, time_format)", service.log())
+        self.assertIn("say how times are written with time_unit or time_format, else correct the record", service.log())
         self.assertNotIn("on-error", service.log())
 
     def test_not_ready_while_most_of_the_last_records_are_refused(self):

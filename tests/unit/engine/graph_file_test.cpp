@@ -469,7 +469,7 @@ TEST_F(ForgedGraphFile, ContentsThatCannotBeAreRefused) {
     change(contents);
     EXPECT_THAT(refusal_of(contents), HasSubstr(what));
   };
-  expect("it has it has unknown flags", [](Contents& c) { c.header.flags = 8; });
+  expect("it has unknown flags", [](Contents& c) { c.header.flags = 8; });
   for (std::uint64_t Header::* count :
        {&Header::vertex_labels, &Header::edge_labels, &Header::vertices, &Header::blocks, &Header::edges,
         &Header::vertex_label_bytes, &Header::edge_label_bytes, &Header::id_bytes}) {
@@ -485,8 +485,8 @@ TEST_F(ForgedGraphFile, ContentsThatCannotBeAreRefused) {
   expect("its labels are out of order", [](Contents& c) { c.vertex_labels = "BA"; });
   expect("end before they begin", [](Contents& c) { c.label_parts[1].blocks = 1; });
   expect("ends early", [](Contents& c) { c.label_parts[1].blocks = 3; });
-  expect("its the number of vertices is out of range", [](Contents& c) { c.label_parts[1].vertices = 1; });
-  expect("its the number of vertices is out of range", [](Contents& c) { c.label_parts[1].vertices = UINT64_MAX; });
+  expect("its vertices are out of range", [](Contents& c) { c.label_parts[1].vertices = 1; });
+  expect("its vertices are out of range", [](Contents& c) { c.label_parts[1].vertices = UINT64_MAX; });
   expect("a label is out of range", [](Contents& c) { c.blocks[1].head_label = 2; });
   expect("a label is out of range", [](Contents& c) { c.blocks[1].edge_label = 1; });
   expect("its blocks are out of order", [](Contents& c) { c.blocks[1].head_label = 0; });
@@ -498,7 +498,7 @@ TEST_F(ForgedGraphFile, ContentsThatCannotBeAreRefused) {
   expect("ends early", [](Contents& c) { c.keys[2] = UINT64_MAX; });
   expect("ends early", [](Contents& c) { c.ids[0] = 2; });
   expect("ends early", [](Contents& c) { c.ids[3] = '\x7f'; });
-  expect("it has it has unknown flags", [](Contents& c) { c.flags[0] = 4; });
+  expect("it has unknown flags", [](Contents& c) { c.flags[0] = 4; });
   expect("its edges are out of range", [](Contents& c) { c.ends[0] = {0, 0}; });
   expect("its edges are out of range", [](Contents& c) { c.ends[0] = {0, 2}; });
   expect("its edges are out of range", [](Contents& c) { c.ends[0] = {2, 1}; });

@@ -97,8 +97,8 @@ TEST(Rmat, IsSkewedAndShuffledNumbersHideIt) {
 
 TEST(Rmat, RefusesWhatCannotBe) {
   using testing::HasSubstr;
-  EXPECT_THAT(refusal(rmat, RmatOptions{.scale = 0}), HasSubstr("the the scale is out of range; give 1 to 30"));
-  EXPECT_THAT(refusal(rmat, RmatOptions{.scale = 31}), HasSubstr("the the scale is out of range"));
+  EXPECT_THAT(refusal(rmat, RmatOptions{.scale = 0}), HasSubstr("the scale is out of range; give 1 to 30"));
+  EXPECT_THAT(refusal(rmat, RmatOptions{.scale = 31}), HasSubstr("the scale is out of range"));
   EXPECT_THAT(refusal(rmat, RmatOptions{.edge_factor = -1}), HasSubstr("edge factor"));
   EXPECT_THAT(refusal(rmat, RmatOptions{.edge_factor = std::nan("")}), HasSubstr("edge factor"));
   EXPECT_THAT(refusal(rmat, RmatOptions{.a = 0.9, .b = 0.2, .c = 0}), HasSubstr("probabilities"));

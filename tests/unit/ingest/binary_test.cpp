@@ -130,8 +130,9 @@ TEST(Binary, OptionsOfTextAreWrongUsage) {
   EXPECT_THAT(error([](CodecOptions& o) { o.columns = "source,target"; }),
               HasSubstr("columns: binary records have no columns"));
   EXPECT_THAT(error([](CodecOptions& o) { o.time_unit = TimeUnit::seconds; }),
-              HasSubstr("time: binary records bear microseconds"));
-  EXPECT_THAT(error([](CodecOptions& o) { o.time_format = "%Y"; }), HasSubstr("time: binary records bear microseconds"));
+              HasSubstr("time: binary records have times in microseconds"));
+  EXPECT_THAT(error([](CodecOptions& o) { o.time_format = "%Y"; }),
+              HasSubstr("time: binary records have times in microseconds"));
 }
 
 /// Draws updates of every shape, with texts and numbers from the limits of their ranges.

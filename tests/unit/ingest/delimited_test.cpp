@@ -162,7 +162,7 @@ TEST(Jlg, AHeaderHoldsTwoSizesAndADirection) {
   EXPECT_THAT(header("3,-3,u,g"), ElementsAre("! malformed: the header's `-3` is negative", "+ 1 -> 2"));
   EXPECT_THAT(header("x,3,u,g"), ElementsAre("! malformed: the header's `x` is not an integer", "+ 1 -> 2"));
   EXPECT_THAT(header("3,18446744073709551616,u"), ElementsAre(HasSubstr("exceeds 64 bits"), "+ 1 -> 2"));
-  EXPECT_THAT(header("3,3,g,u"), ElementsAre("! malformed: the header's `g` is neither u nor d", "+ 1 -> 2"));
+  EXPECT_THAT(header("3,3,g,u"), ElementsAre("! malformed: the `g` in the header is neither u nor d", "+ 1 -> 2"));
   CodecOptions whole;
   whole.whole = true;
   EXPECT_THAT(decode(Format::jlg, {"9223372036854775807,1,u", "0,1"}, whole),

@@ -152,7 +152,8 @@ TEST(Debezium, RefusesEachByItsReason) {
             "IDENTITY FULL)");
   EXPECT_THAT(one(R"({"op":"u","before":null,"after":{"source":1,"target":2}})"),
               HasSubstr("! wrong_arity: the event has op `u` and no row before; "));
-  EXPECT_EQ(one(R"({"op":"d","before":{"id":1}})"), "! wrong_arity: there is no before.source");
+  EXPECT_EQ(one(R"({"op":"d","before":{"id":1}})"),
+            "! wrong_arity: there is no before.source among `id`; --columns source=NAME names it");
   EXPECT_EQ(one(R"({"op":"u","before":{"source":1,"target":2},"after":{"source":1,"target":"","x":1}})"),
             "! bad_id: after.target `` is empty");
   EXPECT_EQ(one(R"({"op":"u","before":{"source":1,"target":2.5},"after":{"source":1,"target":1}})"),

@@ -80,8 +80,8 @@ TEST(IdDoubts, AreComparedBetweenInputs) {
   Doubts json;
   json.watch_ids();
   json.see_ids(edge(Id(2), Id(3)));
-  EXPECT_THAT(compare_ids(table, "t.csv", json, "j.jsonl")->what, HasSubstr("the id `2.0` here"));
-  EXPECT_THAT(compare_ids(json, "j.jsonl", table, "t.csv")->what, HasSubstr("the id `2.0` in t.csv"));
+  EXPECT_THAT(compare_ids(table, "t.csv", json, "j.jsonl")->what, HasSubstr("id `2.0` here"));
+  EXPECT_THAT(compare_ids(json, "j.jsonl", table, "t.csv")->what, HasSubstr("id `2.0` in t.csv"));
   EXPECT_FALSE(compare_ids(json, "j.jsonl", json, "k.jsonl"));
   EXPECT_FALSE(compare_ids(json, "j.jsonl", Doubts(), "e.txt"));
 }

@@ -166,7 +166,7 @@ TEST(UnpackOthers, ArchivesAreKnownByTheirFirstBytes) {
 
 TEST(UnpackOthers, ArchivesThatAreNotReadAreNamed) {
   EXPECT_EQ(read_out("PK\x03\x04rest of it").second,
-            "test: is a zip archive, which cannot be read; unpack it to standard input and name -, e.g. with unzip -p");
+            "test: is a zip archive, which is not read here; unpack it first and give it as -, e.g. with unzip -p");
   EXPECT_THAT(read_out("BZh91AY&SY....").second, HasSubstr("is a bzip2 archive"));
 }
 

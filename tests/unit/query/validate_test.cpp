@@ -69,7 +69,7 @@ TEST(Validate, WantsEndsInRange) {
 TEST(Validate, RefusesSelfLoops) {
   Query query = path(3);
   query.edges.push_back({1, 1, {}, false});
-  EXPECT_THAT(refusal(query), StartsWith("the query: the edge is the edge is a self-loop at vertex 'v1'; "));
+  EXPECT_THAT(refusal(query), StartsWith("the query: the edge is a self-loop at vertex 'v1'; "));
 }
 
 TEST(Validate, RefusesTheSameEdgeTwice) {

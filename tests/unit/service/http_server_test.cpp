@@ -168,8 +168,8 @@ TEST_F(HttpServerTest, EveryErrorSaysInJsonWhatIsWrong) {
   };
   for (const auto& [bytes, status, error] : std::initializer_list<Case>{
            {"GET /nothing" + head + "\r\n", "404 Not Found", "there is no such path; use GET /metrics"},
-           {"DELETE /status" + head + "\r\n", "405 Method Not Allowed", "it takes GET, HEAD"},
-           {"OPTIONS /reload" + head + "\r\n", "405 Method Not Allowed", "it takes POST"},
+           {"DELETE /status" + head + "\r\n", "405 Method Not Allowed", "use GET, HEAD"},
+           {"OPTIONS /reload" + head + "\r\n", "405 Method Not Allowed", "use POST"},
            {"GET\r\n\r\n", "400 Bad Request", "this is not a request of HTTP/1.1: "},
            {"GET /livez HTTP/9.9\r\n\r\n", "400 Bad Request", "bad version"},
            {"GET /livez" + head + "no colon\r\n\r\n", "400 Bad Request", "this is not a request"},
