@@ -72,7 +72,7 @@ bool PinnedSlabs::enroll(void* slab, std::size_t bytes) {
   static_cast<void>(cudaGetLastError());
   notice_ = "CUDA cannot register host memory (" +
             std::string(status == cudaSuccess ? "the device has another address for it" : cudaGetErrorString(status)) +
-            "), so only the policy resident works; for others, raise the limit on locked memory (ulimit -l)";
+            "), so only the policy resident works";
   return false;
 }
 

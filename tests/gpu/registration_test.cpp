@@ -55,8 +55,8 @@ TEST(GpuRegistration, WhereItIsRefusedAutoKeepsTheGraphOnTheDeviceAndSaysSo) {
     test::expect_equal(gpu.process(batch, OnReject::skip), expected, "batch " + std::to_string(b));
   }
   const gpu::CacheStatistics cache = test::cache_of(gpu);
-  EXPECT_NE(cache.notice.find("cannot be registered with CUDA"), std::string::npos) << cache.notice;
-  EXPECT_NE(cache.notice.find("the graph is kept on the device"), std::string::npos) << cache.notice;
+  EXPECT_NE(cache.notice.find("CUDA cannot register host memory"), std::string::npos) << cache.notice;
+  EXPECT_NE(cache.notice.find("the device keeps the graph"), std::string::npos) << cache.notice;
   EXPECT_GT(cache.hits, 0U);
   EXPECT_EQ(cache.misses, 0U) << "kernels must not read host memory";
 }
@@ -66,7 +66,7 @@ TEST(GpuRegistration, WhereItIsRefusedOtherPoliciesAreWithTheReason) {
   for (const CachePolicy policy : {CachePolicy::random_walk, CachePolicy::degree, CachePolicy::k_hop, CachePolicy::none}) {
     Stream stream(shape, 62);
     Engine gpu = engine_with(unregistered(policy, policy == CachePolicy::none ? 0 : std::size_t{64} << 20), stream.start());
-    expect_refused(gpu, stream, {"cannot be registered with CUDA", "ulimit -l", "the policy resident"});
+    expect_refused(gpu, stream, {"CUDA cannot register host memory", "ulimit -l", "the policy resident"});
   }
 }
 
@@ -86,7 +86,7 @@ TEST(GpuRegistration, WhereItIsRefusedAndTheGraphDoesNotFitTheCpuMatches) {
     queries = test::cache_of(gpu).on_cpu;
   }
   const std::string notice = test::cache_of(gpu).notice;
-  for (const char* part : {"cannot be registered with CUDA", "matched on the CPU", "MiB of lists", "raise --gpu-memory"}) {
+  for (const char* part : {"CUDA cannot register host memory", "the CPU matches", "MiB of lists", "raise --gpu-memory"}) {
     EXPECT_NE(notice.find(part), std::string::npos) << notice;
   }
 }
@@ -130,7 +130,7 @@ TEST(GpuRegistration, ListsThatAreLentAndNotRegisteredAreMatchedOnTheCpu) {
     try {
       EXPECT_TRUE(gpu.match(ring, filtered).matches == expected) << "slab " << slab;
     } catch (const Error& error) {  // the graph's own lists
-      EXPECT_NE(std::string(error.what()).find("cannot be registered with CUDA"), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find("CUDA cannot register host memory"), std::string::npos) << error.what();
       EXPECT_EQ(on_cpu, 0) << "those come first";
       ++refused;
       continue;
@@ -205,7 +205,7 @@ TEST(GpuRegistration, WhatTheCpuLeavesOfAListingIsTriedAgain) {
       EXPECT_TRUE(got.matches == expected.matches) << "slab " << slab << ": " << to_string(got.matches);
       EXPECT_TRUE(got.digest == expected.digest) << "slab " << slab;
     } catch (const Error& error) {  // the graph's own lists
-      EXPECT_NE(std::string(error.what()).find("cannot be registered with CUDA"), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find("CUDA cannot register host memory"), std::string::npos) << error.what();
     }
     on_cpu += test::cache_of(gpu).on_cpu > 1 ? 1 : 0;  // more calls than the first
   }
