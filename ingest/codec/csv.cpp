@@ -23,12 +23,13 @@ std::size_t behind_blanks(std::string_view record, std::size_t at, char separato
   return at;
 }
 
-/// Splits a CSV record. Quoted fields with doubled quotes are copied to `scratch`. `quoted` gets a 1 for each quoted field.
-/// Returns false if a quote or a line end is misplaced, or the last quote is missing.
+/// Splits a CSV record. Quoted fields with doubled quotes are copied to `scratch`. If `notes_quotes`, `quoted` gets a 1 for
+/// each quoted field. Returns false if a quote or a line end is misplaced, or the last quote is missing.
+template <bool notes_quotes>
 bool split_csv(std::string_view record, char separator, std::vector<std::string_view>& fields, std::string& scratch,
-               std::vector<char>* quoted = nullptr) {
+               std::vector<char>& quoted) {
   fields.clear();
-  if (quoted != nullptr) quoted->clear();
+  if constexpr (notes_quotes) quoted.clear();
   scratch.clear();
   scratch.reserve(record.size());  // views into it must stay valid
   const bool lines = record.find('\n') != std::string_view::npos;
@@ -36,7 +37,7 @@ bool split_csv(std::string_view record, char separator, std::vector<std::string_
   for (;;) {
     at = behind_blanks(record, at, separator);
     const bool is_quoted = at < record.size() && record[at] == '"';
-    if (quoted != nullptr) quoted->push_back(is_quoted ? 1 : 0);
+    if constexpr (notes_quotes) quoted.push_back(is_quoted ? 1 : 0);
     if (is_quoted) {
       const std::size_t start = ++at;
       const std::size_t copied = scratch.size();
@@ -122,7 +123,7 @@ class CsvCodec final : public Codec {
   Decoded decode(std::string_view record) override {
     if (record.find_first_not_of(" \t") == std::string_view::npos) return {};
     if (separator_ == 0) separator_ = csv_separator(record);
-    const bool whole = split_csv(record, separator_, fields_, scratch_);
+    const bool whole = split_csv<false>(record, separator_, fields_, scratch_, quoted_);
     if (awaits_header_) {
       const std::string fault = spec_.named() ? read_header(whole) : std::string();
       awaits_header_ = !fault.empty();
@@ -252,7 +253,7 @@ class CsvCodec final : public Codec {
 
   /// Reads the record again. A quoted word for a missing id is a name.
   Decoded take_quoted_names(std::string_view record) {
-    split_csv(record, separator_, fields_, scratch_, &quoted_);
+    split_csv<true>(record, separator_, fields_, scratch_, quoted_);
     maker_.take_as_names(quoted_);
     const Decoded decoded = maker_.make(layout_, fields_);
     maker_.take_as_names({});

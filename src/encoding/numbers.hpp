@@ -39,12 +39,9 @@ inline char* write_number(char* to, std::uint64_t value) noexcept {
 }
 
 inline void put_number(std::string& out, std::uint64_t value) {
-  if (value < 0x80) {
-    out.push_back(static_cast<char>(value));
-    return;
-  }
-  char digits[longest_number];
-  out.append(digits, write_number(digits, value));
+  // A call that appends a few bytes takes longer than to push each.
+  for (; value >= 0x80; value >>= 7) out.push_back(static_cast<char>(value | 0x80));
+  out.push_back(static_cast<char>(value));
 }
 
 inline void put_signed(std::string& out, std::int64_t value) { put_number(out, fold(value)); }
