@@ -1,5 +1,5 @@
 // The table of formats: the only list of their names, traits and functions. The enumeration Format only numbers them. What
-// recognises, offers, reads or tests formats walks the table.
+// offers, reads or tests formats walks the table. detect_format also weighs the lines of texts that no entry claims.
 #pragma once
 
 #include <cstddef>

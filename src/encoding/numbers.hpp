@@ -31,13 +31,6 @@ inline constexpr std::size_t longest_number = 10;
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(by));
 }
 
-/// Writes a number at `to`, where longest_number bytes must be free. Returns the end.
-inline char* write_number(char* to, std::uint64_t value) noexcept {
-  for (; value >= 0x80; value >>= 7) *to++ = static_cast<char>(value | 0x80);
-  *to++ = static_cast<char>(value);
-  return to;
-}
-
 inline void put_number(std::string& out, std::uint64_t value) {
   // A call that appends a few bytes takes longer than to push each.
   for (; value >= 0x80; value >>= 7) out.push_back(static_cast<char>(value | 0x80));

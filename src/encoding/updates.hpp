@@ -18,13 +18,13 @@
 #pragma once
 
 #include <array>
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -178,7 +178,7 @@ class LabelsByFirstUse {
   }
 
  private:
-  std::unordered_map<std::string_view, std::uint64_t> numbers_;
+  boost::unordered_flat_map<std::string_view, std::uint64_t> numbers_;
   std::vector<std::string_view> texts_;
 };
 
