@@ -86,7 +86,7 @@ constexpr std::array table{
 
 constexpr bool is_in_order() {
   for (std::size_t i = 0; i < table.size(); ++i) {
-    if (static_cast<std::size_t>(table[i].format) != i || table[i].name.empty() || table[i].make == nullptr) return false;
+    if (static_cast<std::size_t>(table[i].format) != i || table[i].name.empty()) return false;
     if (table[i].configured_by_alias && table[i].alias.empty()) return false;
   }
   return true;
