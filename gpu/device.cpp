@@ -24,7 +24,7 @@ constexpr std::size_t table_share = 8;
 constexpr std::size_t least_table_bytes = std::size_t{64} << 20;
 constexpr std::size_t most_table_bytes = std::size_t{16} << 30;
 
-std::uint32_t set_capacity(const GpuOptions& options) {
+std::uint32_t set_capacity(const GpuSettings& options) {
   return options.testing.set_capacity > 0 ? options.testing.set_capacity : default_set_capacity;
 }
 
@@ -59,7 +59,7 @@ Device::~Device() {
   if (stream_) static_cast<void>(cudaStreamSynchronize(stream_.get()));
 }
 
-void Device::prepare(const FlatPrograms& flat, std::uint32_t share, std::uint32_t shares, const GpuOptions& options,
+void Device::prepare(const FlatPrograms& flat, std::uint32_t share, std::uint32_t shares, const GpuSettings& options,
                      const graph::DataGraph& graph) {
   use();
   stopping_ = false;
@@ -122,7 +122,7 @@ void Device::add_part(const FlatWork& work, bool sums, std::uint32_t share, std:
   parts_.push_back(part);
 }
 
-void Device::launch(const FlatPrograms& flat, const GpuOptions& options) {
+void Device::launch(const FlatPrograms& flat, const GpuSettings& options) {
   use();
   reset(options);
   kernel_seconds_ = 0;
@@ -134,24 +134,18 @@ void Device::launch(const FlatPrograms& flat, const GpuOptions& options) {
     const Part& part = parts_[i];
     Launch work = launch_of(part, i, flat, options);
     ++launches_;
-    if (launches_ == options.testing.refused_launch) throw Error("matching kernel", "refused, as a test demands");
+    if (launches_ == options.testing.refused_launch) throw Error("matching kernel", "a test refuses the launch");
     if (launches_ == options.testing.crashed_launch) work.programs = nullptr;
     gpu::launch(work, part.layout, part.grid, part.sums, stream_.get());
   }
   check(cudaEventRecord(ended_.get(), stream_.get()), "cudaEventRecord");
 }
 
-void Device::launch_sums(const GpuOptions& options) {
+void Device::launch_sums(const GpuSettings& options) {
   SumLaunch work{};
-  work.graph = mirror_->view();
-  work.probes = bundle_.at<Probe>(tables_.probes);
-  work.positions = bundle_.at<std::uint8_t>(tables_.positions);
-  work.totals = totals_.get() + first_tabled_;
-  work.queue = &outcome_.get()->queue[2];
-  work.counters = &outcome_.get()->counters;
-  for (unsigned s = 0; s < stores; ++s) work.accesses[s] = options.measure && counted_[s] > 0 ? accesses_[s].get() : nullptr;
+  fill_common(first_tabled_, 2, options, work);
   ++launches_;
-  if (launches_ == options.testing.refused_launch) throw Error("kernel of sums", "refused, as a test demands");
+  if (launches_ == options.testing.refused_launch) throw Error("kernel of sums", "a test refuses the launch");
   if (launches_ == options.testing.crashed_launch) work.probes = nullptr;
   sums_.launch(work, bundle_, stream_.get());
 }
@@ -168,7 +162,7 @@ bool Device::launch_again() {
 }
 
 // Queues the copies and the clearing of all memory that the kernels read.
-void Device::reset(const GpuOptions& options) {
+void Device::reset(const GpuSettings& options) {
   const cudaStream_t stream = stream_.get();
   const auto clear = [&](void* memory, std::size_t bytes) {
     if (bytes > 0) check(cudaMemsetAsync(memory, 0, bytes, stream), "cudaMemsetAsync");
@@ -182,21 +176,27 @@ void Device::reset(const GpuOptions& options) {
   check(cudaEventRecord(fresh_.get(), stream), "cudaEventRecord");
 }
 
-Launch Device::launch_of(const Part& part, std::size_t number, const FlatPrograms& flat, const GpuOptions& options) const {
-  Launch work{};
+void Device::fill_common(std::size_t first_program, std::size_t queue, const GpuSettings& options, CommonLaunch& work) const {
   work.graph = mirror_->view();
+  work.probes = bundle_.at<Probe>(tables_.probes);
+  work.positions = bundle_.at<std::uint8_t>(tables_.positions);
+  work.totals = totals_.get() + first_program;
+  work.queue = &outcome_.get()->queue[queue];
+  work.counters = &outcome_.get()->counters;
+  for (unsigned s = 0; s < stores; ++s) work.accesses[s] = options.measure && counted_[s] > 0 ? accesses_[s].get() : nullptr;
+}
+
+Launch Device::launch_of(const Part& part, std::size_t number, const FlatPrograms& flat, const GpuSettings& options) const {
+  Launch work{};
+  fill_common(part.sums ? 0 : flat.sums.programs.size(), number, options, work);
   work.programs = bundle_.at<Program>(part.programs);
   work.nodes = bundle_.at<Node>(tables_.nodes);
   work.steps = bundle_.at<Step>(tables_.steps);
-  work.probes = bundle_.at<Probe>(tables_.probes);
   work.joined = bundle_.at<Joined>(tables_.joined);
   work.edges = bundle_.at<QueryEdge>(tables_.edges);
-  work.positions = bundle_.at<std::uint8_t>(tables_.positions);
   work.anchors = bundle_.at<Anchor>(part.anchors);
   work.chunks = bundle_.at<Chunk>(part.chunk_list);
   work.chunk_count = part.chunks;
-  work.totals = totals_.get() + (part.sums ? 0 : flat.sums.programs.size());
-  work.queue = &outcome_.get()->queue[number];
   work.warps = part.grid.warps();
   work.share_interval = options.testing.share_interval > 0 ? options.testing.share_interval : default_share_interval;
   work.idle_least = static_cast<std::uint32_t>(options.testing.idle_share * work.warps);
@@ -204,8 +204,6 @@ Launch Device::launch_of(const Part& part, std::size_t number, const FlatProgram
   work.item_sequence = sequence_.get() + number * queue_items;
   work.item_capacity = queue_items;
   work.pages = pages_;
-  work.counters = &outcome_.get()->counters;
-  for (unsigned s = 0; s < stores; ++s) work.accesses[s] = options.measure && counted_[s] > 0 ? accesses_[s].get() : nullptr;
   if (part.grid.frame_words > 0) work.frames = frames_.get();
   work.sets = set_memory_.get();
   work.set_capacity = set_capacity(options);

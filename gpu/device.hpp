@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "base/parallel.hpp"
-#include "deltamatch/gpu.hpp"
 #include "estimate/accesses.hpp"
 #include "gpu/cuda/buffers.hpp"
 #include "gpu/cuda/memory.hpp"
@@ -21,6 +20,7 @@
 #include "gpu/loops/kernel.hpp"
 #include "gpu/mirror/device_graph.hpp"
 #include "gpu/program/flat_programs.hpp"
+#include "gpu/testing.hpp"
 
 namespace deltamatch::gpu {
 
@@ -53,11 +53,11 @@ class Device {
   [[nodiscard]] DeviceGraph& mirror() noexcept { return *mirror_; }
 
   /// Takes and lays out the memory for share number `share` of the work. Throws DeviceOutOfMemory.
-  void prepare(const FlatPrograms& flat, std::uint32_t share, std::uint32_t shares, const GpuOptions& options,
+  void prepare(const FlatPrograms& flat, std::uint32_t share, std::uint32_t shares, const GpuSettings& options,
                const graph::DataGraph& graph);
 
   /// Queues the prepared work. Does not wait and takes no memory.
-  void launch(const FlatPrograms& flat, const GpuOptions& options);
+  void launch(const FlatPrograms& flat, const GpuSettings& options);
 
   /// Takes the listed pages that are ready. Returns true once the kernels have ended and every page was taken.
   template <class Take>
@@ -112,10 +112,12 @@ class Device {
   };
 
   void add_part(const FlatWork& work, bool sums, std::uint32_t share, std::uint32_t shares);
-  void reset(const GpuOptions& options);
-  void launch_sums(const GpuOptions& options);
+  void reset(const GpuSettings& options);
+  void launch_sums(const GpuSettings& options);
+  // `first_program`: number of the launch's first program. `queue`: number of its queue.
+  void fill_common(std::size_t first_program, std::size_t queue, const GpuSettings& options, CommonLaunch& work) const;
   [[nodiscard]] Launch launch_of(const Part& part, std::size_t number, const FlatPrograms& flat,
-                                 const GpuOptions& options) const;
+                                 const GpuSettings& options) const;
   // The signal goes through a stream of its own, so that running kernels see it.
   void ask_to_stop();
   void reserve_pages(std::uint32_t count);

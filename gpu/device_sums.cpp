@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "gpu/cuda/check.hpp"
+#include "gpu/program/eligibility.hpp"
 
 namespace deltamatch::gpu {
 
 namespace {
 
 // Besides the root's tables: one is filled while another is read.
-constexpr std::uint32_t working_tables = 2;
 constexpr std::size_t least_capacity = std::size_t{1} << 11;
 constexpr std::size_t most_capacity = std::size_t{1} << 29;
 // A hashed table may exceed three quarters by one entry for each thread. It must still not fill up.
@@ -46,22 +46,23 @@ void DeviceSums::prepare(const FlatSums& flat, std::uint32_t share, std::uint32_
   take(flat.heavy, share, shares, heavy_, bundle);
 }
 
-void DeviceSums::take(std::span<const SumItem> items, std::uint32_t share, std::uint32_t shares, Team& team, Bundle& bundle) {
-  for (std::size_t i = share; i < items.size(); i += shares) team.items.push_back(items[i]);
-  if (team.items.empty()) return;
-  team.at_items = bundle.add(std::span(std::as_const(team.items)));
-  team.blocks = static_cast<unsigned>(std::min<std::size_t>(sum_blocks(team.warps), team.items.size()));
-  lay_out(planned_capacity(team), team);
-  team.refused.reserve(1 + team.items.size());
+void DeviceSums::take(std::span<const SumItem> items, std::uint32_t share, std::uint32_t shares, BlockGroup& group,
+                      Bundle& bundle) {
+  for (std::size_t i = share; i < items.size(); i += shares) group.items.push_back(items[i]);
+  if (group.items.empty()) return;
+  group.at_items = bundle.add(std::span(std::as_const(group.items)));
+  group.blocks = static_cast<unsigned>(std::min<std::size_t>(sum_blocks(group.warps), group.items.size()));
+  lay_out(planned_capacity(group), group);
+  group.refused.reserve(1 + group.items.size());
 }
 
-std::size_t DeviceSums::planned_capacity(const Team& team) const {
-  const std::size_t all = std::bit_floor(most_ / team.blocks / SumMemory::stride_for(tables_, 1, room_for_entry));
-  return team.warps == light_warps ? std::min(all, most_light_capacity) : all;
+std::size_t DeviceSums::planned_capacity(const BlockGroup& group) const {
+  const std::size_t all = std::bit_floor(most_ / group.blocks / SumMemory::stride_for(tables_, 1, room_for_entry));
+  return group.warps == light_warps ? std::min(all, most_light_capacity) : all;
 }
 
 // Lays out tables of `capacity` entries, or with one entry for each vertex if that takes no more memory.
-void DeviceSums::lay_out(std::size_t capacity, Team& team) const {
+void DeviceSums::lay_out(std::size_t capacity, BlockGroup& group) const {
   SumMemory made{};
   made.tables = tables_;
   const std::size_t all_sets = std::size_t{sets_} * vertices_;
@@ -73,12 +74,12 @@ void DeviceSums::lay_out(std::size_t capacity, Team& team) const {
   made.capacity = static_cast<std::uint32_t>(made.dense != 0 ? vertices_ : capacity);
   made.room = static_cast<std::uint32_t>(made.dense != 0 ? all_sets : room_for_entry * capacity);
   if (made.dense != 0) made.block_stride = dense_stride;
-  team.blocks = static_cast<unsigned>(std::clamp<std::size_t>(most_ / made.block_stride, 1, team.blocks));
+  group.blocks = static_cast<unsigned>(std::clamp<std::size_t>(most_ / made.block_stride, 1, group.blocks));
   const auto layout = [](const SumMemory& of) { return std::tuple(of.dense, of.capacity, of.tables, of.room); };
-  team.unclean = team.unclean || layout(made) != layout(team.memory);
-  made.start = team.tables.reserve(team.blocks * made.block_stride);
-  if (std::exchange(team.generation, team.tables.generation()) != team.tables.generation()) team.unclean = true;
-  team.memory = made;
+  group.unclean = group.unclean || layout(made) != layout(group.memory);
+  made.start = group.tables.reserve(group.blocks * made.block_stride);
+  if (std::exchange(group.generation, group.tables.generation()) != group.tables.generation()) group.unclean = true;
+  group.memory = made;
 }
 
 void DeviceSums::launch(SumLaunch work, const Bundle& bundle, cudaStream_t stream) {
@@ -89,40 +90,40 @@ void DeviceSums::launch(SumLaunch work, const Bundle& bundle, cudaStream_t strea
   work.edges = bundle.at<SumEdge>(at_.edges);
   work.anchors = bundle.at<Anchor>(at_.anchors);
   work_ = work;
-  for (Team* team : {&heavy_, &light_}) {
-    if (!team->items.empty()) queue(*team, bundle.at<SumItem>(team->at_items), stream);
+  for (BlockGroup* group : {&heavy_, &light_}) {
+    if (!group->items.empty()) queue(*group, bundle.at<SumItem>(group->at_items), stream);
   }
 }
 
-void DeviceSums::queue(Team& team, const SumItem* items, cudaStream_t stream) {
+void DeviceSums::queue(BlockGroup& group, const SumItem* items, cudaStream_t stream) {
   work_.items = items;
-  work_.item_count = static_cast<std::uint32_t>(team.items.size());
-  work_.memory = team.memory;
-  work_.refused = team.refused.get();
+  work_.item_count = static_cast<std::uint32_t>(group.items.size());
+  work_.memory = group.memory;
+  work_.refused = group.refused.get();
   // Tables that still lie in the same place are as clean as the last kernel left them.
-  if (std::exchange(team.unclean, true)) team.clean_blocks = 0;
-  if (team.blocks > team.clean_blocks) {
-    check(cudaMemset2DAsync(team.memory.start + team.clean_blocks * team.memory.block_stride, team.memory.block_stride, 0,
-                            team.memory.clear_bytes(), team.blocks - team.clean_blocks, stream),
+  if (std::exchange(group.unclean, true)) group.clean_blocks = 0;
+  if (group.blocks > group.clean_blocks) {
+    check(cudaMemset2DAsync(group.memory.start + group.clean_blocks * group.memory.block_stride, group.memory.block_stride, 0,
+                            group.memory.clear_bytes(), group.blocks - group.clean_blocks, stream),
           "cudaMemset2DAsync");
-    team.clean_blocks = team.blocks;
+    group.clean_blocks = group.blocks;
   }
   check(cudaMemsetAsync(work_.refused, 0, sizeof(std::uint32_t), stream), "cudaMemsetAsync");
   check(cudaMemsetAsync(&work_.queue->next_chunk, 0, sizeof(work_.queue->next_chunk), stream), "cudaMemsetAsync");
-  gpu::launch(work_, team.blocks, team.warps, stream);
+  gpu::launch(work_, group.blocks, group.warps, stream);
 }
 
-void DeviceSums::collect(Team& team, std::vector<SumItem>& refused) {
-  if (team.items.empty()) return;
-  team.unclean = false;
+void DeviceSums::collect(BlockGroup& group, std::vector<SumItem>& refused) {
+  if (group.items.empty()) return;
+  group.unclean = false;
   std::uint32_t count = 0;
-  check(cudaMemcpy(&count, team.refused.get(), sizeof count, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  check(cudaMemcpy(&count, group.refused.get(), sizeof count, cudaMemcpyDeviceToHost), "cudaMemcpy");
   std::vector<std::uint32_t> numbers(count);
   if (count > 0)
-    check(cudaMemcpy(numbers.data(), team.refused.get() + 1, count * sizeof count, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    check(cudaMemcpy(numbers.data(), group.refused.get() + 1, count * sizeof count, cudaMemcpyDeviceToHost), "cudaMemcpy");
   std::ranges::sort(numbers);
-  for (const std::uint32_t number : numbers) refused.push_back(team.items[number]);
-  team.items.clear();
+  for (const std::uint32_t number : numbers) refused.push_back(group.items[number]);
+  group.items.clear();
 }
 
 bool DeviceSums::launch_again(cudaStream_t stream) {

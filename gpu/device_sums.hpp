@@ -39,7 +39,7 @@ class DeviceSums {
 
  private:
   /// Blocks of one size, with their memory and their work.
-  struct Team {
+  struct BlockGroup {
     unsigned warps;
     std::vector<SumItem> items{};
     unsigned blocks = 0;
@@ -52,16 +52,16 @@ class DeviceSums {
     std::size_t at_items = 0;
   };
 
-  void take(std::span<const SumItem> items, std::uint32_t share, std::uint32_t shares, Team& team, Bundle& bundle);
+  void take(std::span<const SumItem> items, std::uint32_t share, std::uint32_t shares, BlockGroup& group, Bundle& bundle);
   /// How many entries each table can have in the memory of a team.
-  [[nodiscard]] std::size_t planned_capacity(const Team& team) const;
-  void lay_out(std::size_t capacity, Team& team) const;
-  void queue(Team& team, const SumItem* items, cudaStream_t stream);
+  [[nodiscard]] std::size_t planned_capacity(const BlockGroup& group) const;
+  void lay_out(std::size_t capacity, BlockGroup& group) const;
+  void queue(BlockGroup& group, const SumItem* items, cudaStream_t stream);
   /// Moves the items that a team refused to `refused`.
-  static void collect(Team& team, std::vector<SumItem>& refused);
+  static void collect(BlockGroup& group, std::vector<SumItem>& refused);
 
-  Team light_{light_warps};
-  Team heavy_{heavy_warps};
+  BlockGroup light_{light_warps};
+  BlockGroup heavy_{heavy_warps};
   SumLaunch work_{};
   std::uint32_t tables_ = 0;
   std::uint32_t sets_ = 0;

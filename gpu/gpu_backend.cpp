@@ -2,9 +2,9 @@
 #include <cuda_runtime_api.h>
 
 #include <string>
+#include <string_view>
 
 #include "deltamatch/error.hpp"
-#include "deltamatch/gpu.hpp"
 #include "gpu/cuda/check.hpp"
 #include "gpu/cuda/devices.hpp"
 #include "gpu/cuda/nvtx.hpp"
@@ -12,6 +12,7 @@
 #include "gpu/gpu_matcher.hpp"
 #include "gpu/mine/device_dense_sets.hpp"
 #include "gpu/mine/device_motifs.hpp"
+#include "gpu/testing.hpp"
 #include "match/backend.hpp"
 
 namespace deltamatch {
@@ -21,18 +22,18 @@ namespace {
 void check_walks(const GpuOptions& options) {
   if (options.walks == 0) return;
   if (!(options.walks >= GpuOptions::least_walks && options.walks <= GpuOptions::most_walks)) {
-    throw Error(ErrorKind::configuration, "walks", "as many cannot be made",
-                "from " + std::to_string(static_cast<long>(GpuOptions::least_walks)) + " to " +
+    throw Error(ErrorKind::configuration, "walks", "the number of walks is out of range",
+                "give " + std::to_string(static_cast<long>(GpuOptions::least_walks)) + " to " +
                     std::to_string(static_cast<long>(GpuOptions::most_walks)));
   }
   if (options.walk_count == WalkCount::paper || options.walk_count == WalkCount::formula) {
-    throw Error(ErrorKind::configuration, "walks", "their number is chosen for each batch", "leave it out");
+    throw Error(ErrorKind::configuration, "walks", "the number is chosen for each batch", "leave the number out");
   }
 }
 
 class GpuBackend final : public Backend {
  public:
-  explicit GpuBackend(const GpuOptions& options) : options_(options) {
+  GpuBackend(const GpuOptions& options, const GpuTesting& testing) : options_{options, testing} {
     check_walks(options_);
     if (options_.devices.empty()) {
       const std::vector<int> all = gpu_devices();
@@ -50,6 +51,17 @@ class GpuBackend final : public Backend {
       default:
         pinned_ = std::make_unique<gpu::PinnedSlabs>(options_.devices, options_.testing.refused_slab);
     }
+  }
+
+  [[nodiscard]] std::string_view name() const noexcept override { return "gpu"; }
+  [[nodiscard]] BackendCapabilities capabilities() const noexcept override {
+    return {.own_memory = true,
+            .frees_cores = true,
+            .whole_graph = true,
+            .filters = true,
+            .cliques = true,
+            .motifs = true,
+            .devices = static_cast<unsigned>(options_.devices.size())};
   }
 
   [[nodiscard]] graph::SlabAllocator& slabs() noexcept override {
@@ -86,7 +98,7 @@ class GpuBackend final : public Backend {
     return devices;
   }
 
-  GpuOptions options_;
+  GpuSettings options_;
   std::unique_ptr<gpu::PinnedSlabs> pinned_;
   std::unique_ptr<gpu::ManagedSlabs> managed_;
 };
@@ -117,6 +129,10 @@ std::string gpus_without_code() {
   return all;
 }
 
-std::shared_ptr<Backend> make_gpu_backend(const GpuOptions& options) { return std::make_shared<GpuBackend>(options); }
+std::shared_ptr<Backend> make_gpu_backend(const GpuOptions& options) { return make_gpu_backend(options, GpuTesting{}); }
+
+std::shared_ptr<Backend> make_gpu_backend(const GpuOptions& options, const GpuTesting& testing) {
+  return std::make_shared<GpuBackend>(options, testing);
+}
 
 }  // namespace deltamatch

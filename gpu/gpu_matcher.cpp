@@ -19,10 +19,12 @@
 #include "base/checked.hpp"
 #include "gpu/cuda/nvtx.hpp"
 #include "gpu/filter/device_candidate_steps.hpp"
-#include "gpu/handover.hpp"
 #include "gpu/loops/kernel.hpp"
+#include "gpu/mirror/cache_statistics.hpp"
 #include "gpu/mirrors.hpp"
+#include "gpu/program/eligibility.hpp"
 #include "gpu/program/flat_programs.hpp"
+#include "gpu/record_collector.hpp"
 
 namespace deltamatch::gpu {
 
@@ -41,16 +43,16 @@ constexpr std::size_t every_pass = ~std::size_t{0};
 // After devices had no room, the CPU matches this many batches before they are tried again.
 constexpr unsigned rest_batches = 64;
 
-constexpr std::string_view not_taken = "a query that kernels do not take is matched on the CPU";
+constexpr std::string_view not_taken = "the CPU matches a query that kernels cannot take";
 constexpr std::string_view no_room_for_candidates =
-    "what filtering leaves finds no room on the device, and is matched on the CPU";
-constexpr std::string_view sums_not_taken = "sums that exceed 64 bits, or whose tables find no memory, are counted on the CPU";
+    "the CPU matches the remaining candidates, because they do not fit the device";
+constexpr std::string_view sums_not_taken = "the CPU counts sums that exceed 64 bits or whose tables do not fit the device";
 
 double seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 class GpuMatcher final : public match::Matcher {
  public:
-  GpuMatcher(const GpuOptions& options, const PinnedSlabs* pinned, bool managed, Workers& workers)
+  GpuMatcher(const GpuSettings& options, const PinnedSlabs* pinned, bool managed, Workers& workers)
       : options_(options),
         workers_(&workers),
         mirrors_(options, pinned, managed, workers),
@@ -108,6 +110,7 @@ class GpuMatcher final : public match::Matcher {
     }
   }
 
+  [[nodiscard]] bool takes_whole(MatchMode mode, bool induced) const noexcept override { return runs_whole(mode, induced); }
   [[nodiscard]] bool takes_root(const plan::RootedPlan& plan,
                                 std::span<const graph::Resolved> resolved) const noexcept override {
     return fits_tables(plan, resolved);
@@ -115,7 +118,7 @@ class GpuMatcher final : public match::Matcher {
   [[nodiscard]] std::size_t preferred_anchors() const noexcept override { return std::size_t{1} << 18; }
   [[nodiscard]] std::size_t bytes() const noexcept override { return mirrors_.bytes(); }
 
-  [[nodiscard]] CacheStatistics statistics() const override {
+  [[nodiscard]] BackendStatistics statistics() const override {
     CacheStatistics sum = statistics_;
     mirrors_.write(sum);
     for (const std::string_view notice : {std::string_view(no_room_), why_}) {
@@ -124,7 +127,7 @@ class GpuMatcher final : public match::Matcher {
       sum.notice += notice;
     }
     if (candidates_) sum.kernel_seconds += candidates_->kernel_seconds();
-    return sum;
+    return to_metrics(sum);
   }
 
  private:
@@ -136,7 +139,7 @@ class GpuMatcher final : public match::Matcher {
     candidates_.reset();
     mirrors_.close();
     resting_ = rest_batches;
-    no_room_ = std::string("matched on the CPU, for there was no room on the device: ") + error.what();
+    no_room_ = std::string("the CPU matches, because the device has no room: ") + error.what();
   }
 
   // Returns false, with nothing added, in two cases. Either the graph has room on the devices but the lent lists do not, or
@@ -144,7 +147,7 @@ class GpuMatcher final : public match::Matcher {
   bool match_on_devices(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved,
                         std::span<const PassWork> passes, std::span<const QueryTask> tasks, const match::Programs& programs,
                         std::span<QueryResult> results, const match::StopFlag* stop, match::MatchSteps& steps) {
-    const std::uint64_t lent = lent_to(graph);
+    const std::uint64_t lent = lent_store(graph);
     if (lent != 0 && (lent == refused_ || !mirrors_.can_read())) return false;
     for (;;) {
       try {
@@ -245,9 +248,9 @@ class GpuMatcher final : public match::Matcher {
   // Takes listed matches until all kernels have ended.
   void drain(std::span<const QueryTask> tasks, std::span<QueryResult> results, const match::StopFlag* stop) {
     // Only programs of walks fill pages.
-    Handover handover(*workers_, passes_, tasks, results);
+    RecordCollector record_collector(*workers_, passes_, tasks, results);
     const auto take = [&](const std::uint32_t* page) {
-      handover.add(flat_.walks.origins[page[0]], {page + 2, page + page[1]});
+      record_collector.add(flat_.walks.origins[page[0]], {page + 2, page + page[1]});
     };
     const auto devices = mirrors_.devices();
     std::vector<bool> done(devices.size());
@@ -260,7 +263,7 @@ class GpuMatcher final : public match::Matcher {
         done[d] = true;
         --running;
       }
-      handover.run();
+      record_collector.run();
       if (running > 0 && Clock::now() - started < patience) {
         std::this_thread::yield();
       } else if (running > 0) {
@@ -331,7 +334,7 @@ class GpuMatcher final : public match::Matcher {
     }
   }
 
-  GpuOptions options_;
+  GpuSettings options_;
   Workers* workers_;
   Mirrors mirrors_;
   std::unique_ptr<DeviceCandidates> candidates_;  // on the first device, made when something is first filtered there
@@ -351,7 +354,7 @@ class GpuMatcher final : public match::Matcher {
 
 }  // namespace
 
-std::unique_ptr<match::Matcher> make_matcher(const GpuOptions& options, const PinnedSlabs* pinned, bool managed,
+std::unique_ptr<match::Matcher> make_matcher(const GpuSettings& options, const PinnedSlabs* pinned, bool managed,
                                              Workers& workers) {
   return std::make_unique<GpuMatcher>(options, pinned, managed, workers);
 }

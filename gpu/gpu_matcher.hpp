@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "base/parallel.hpp"
-#include "deltamatch/gpu.hpp"
+#include "gpu/testing.hpp"
 #include "graph/arena.hpp"
 #include "match/matcher.hpp"
 
@@ -14,7 +14,7 @@ class PinnedSlabs;
 
 /// Makes the matcher. `pinned` holds the graph's lists, or is null; `managed` says that they lie in unified memory. Kernels can
 /// read them in both cases, unless registering was refused.
-[[nodiscard]] std::unique_ptr<match::Matcher> make_matcher(const GpuOptions& options, const PinnedSlabs* pinned, bool managed,
+[[nodiscard]] std::unique_ptr<match::Matcher> make_matcher(const GpuSettings& options, const PinnedSlabs* pinned, bool managed,
                                                            Workers& workers);
 
 }  // namespace deltamatch::gpu

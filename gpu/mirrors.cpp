@@ -66,7 +66,7 @@ HotVertex stored(const estimate::StoredVertex& at) { return {at.vertex, static_c
 
 }  // namespace
 
-Mirrors::Mirrors(const GpuOptions& options, const PinnedSlabs* pinned, bool managed, Workers& workers)
+Mirrors::Mirrors(const GpuSettings& options, const PinnedSlabs* pinned, bool managed, Workers& workers)
     : options_(options),
       pinned_(pinned),
       managed_(managed),
@@ -122,7 +122,7 @@ void Mirrors::choose_policy(const graph::DataGraph& graph) {
   chosen_for_ = {};
   all_fits_ = true;
   if (policy_ != CachePolicy::automatic && policy_ != CachePolicy::resident) return;
-  if (!readable() && pinned_ != nullptr) notice_ = pinned_->notice() + "; the graph is kept on the device";
+  if (!readable() && pinned_ != nullptr) notice_ = pinned_->notice() + "; the device keeps the graph";
   all_fits_ = fits(graph, spare_on_each(), options_.memory);
   policy_ = CachePolicy::resident;
   if (!all_fits_) choose_part(graph);
@@ -138,8 +138,8 @@ void Mirrors::choose_part(const graph::DataGraph& graph) {
     if (needed <= (options_.memory == 0 ? spare : std::min(spare, options_.memory))) {
       resident = true;
       if (!notice_.empty()) notice_ += "; ";
-      notice_ += "of the graph's lists, up to " + mebibytes(resident_bytes(graph)) +
-                 ", the device holds those that the query reads, " + mebibytes(needed);
+      notice_ += "the device holds " + mebibytes(needed) + " of lists that the query reads, of at most " +
+                 mebibytes(resident_bytes(graph)) + " in the graph";
     }
   }
   policy_ = resident ? CachePolicy::resident : CachePolicy::random_walk;
@@ -200,7 +200,7 @@ bool Mirrors::chosen_for(const match::QueryTask& task) const noexcept {
 // - the last choice was made for other lists or other queries
 bool Mirrors::must_choose(const graph::DataGraph& graph, std::span<const match::QueryTask> tasks) const {
   if (policy_ == CachePolicy::k_hop || !follows_time(options_) || options_.testing.forgets) return true;
-  if (reads_ != hot_for_ || lent_to(graph) != chosen_lent_) return true;
+  if (reads_ != hot_for_ || lent_store(graph) != chosen_lent_) return true;
   return !std::ranges::all_of(tasks, [&](const match::QueryTask& task) { return chosen_for(task); });
 }
 
@@ -281,7 +281,7 @@ void Mirrors::choose(const graph::DataGraph& graph, std::span<const match::PassW
   }
   ++choices_;
   chosen_vertices_ = held();
-  chosen_lent_ = lent_to(graph);
+  chosen_lent_ = lent_store(graph);
   chosen_queries_.clear();
   for (const match::QueryTask& task : tasks) chosen_queries_.push_back(task.query->id);
   std::ranges::sort(chosen_queries_);
@@ -324,12 +324,12 @@ bool Mirrors::make_room(const graph::DataGraph& graph) {
   const bool cache = options_.policy == CachePolicy::automatic && readable();
   if (!part && !cache) return false;
   close_devices();
-  const std::string_view before = all_fits_ ? "the graph has outgrown device memory" : "";
+  const std::string_view before = all_fits_ ? "the graph exceeds device memory" : "";
   all_fits_ = false;
   notice_ = before;
   policy_ = CachePolicy::random_walk;
   if (part) choose_part(graph);
-  if (policy_ == CachePolicy::random_walk && !before.empty()) notice_ += "; what is hot of it is cached";
+  if (policy_ == CachePolicy::random_walk && !before.empty()) notice_ += "; the lists that are read most are cached";
   open_devices();
   return true;
 }
@@ -352,9 +352,9 @@ void Mirrors::write(CacheStatistics& into) const {
     into.cached_bytes += own.cached_bytes;
     if (!own.reduced) continue;
     if (!into.notice.empty()) into.notice += "; ";
-    into.notice += "device memory is short: the cache takes " + (own.cache_bytes >= std::size_t{1} << 20
-                                                                     ? std::to_string(own.cache_bytes >> 20) + " MiB"
-                                                                     : std::to_string(own.cache_bytes >> 10) + " KiB");
+    into.notice += "device memory is short, so the cache takes " + (own.cache_bytes >= std::size_t{1} << 20
+                                                                        ? std::to_string(own.cache_bytes >> 20) + " MiB"
+                                                                        : std::to_string(own.cache_bytes >> 10) + " KiB");
   }
 }
 

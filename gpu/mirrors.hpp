@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/parallel.hpp"
-#include "deltamatch/gpu.hpp"
 #include "estimate/access_prior.hpp"
 #include "estimate/choice_schedule.hpp"
 #include "estimate/estimator.hpp"
@@ -17,12 +16,14 @@
 #include "gpu/cuda/slabs.hpp"
 #include "gpu/device.hpp"
 #include "gpu/mirror/cache_meter.hpp"
+#include "gpu/mirror/cache_statistics.hpp"
+#include "gpu/testing.hpp"
 #include "match/programs.hpp"
 
 namespace deltamatch::gpu {
 
 /// Identifies the lists lent to the graph, which stand in for its own; 0: none. Each lent store has a number of its own.
-[[nodiscard]] inline std::uint64_t lent_to(const graph::DataGraph& graph) noexcept {
+[[nodiscard]] inline std::uint64_t lent_store(const graph::DataGraph& graph) noexcept {
   return graph.lent() == nullptr ? 0 : graph.lent()->mark().store;
 }
 
@@ -34,7 +35,7 @@ class Mirrors {
  public:
   /// `pinned` holds the graph's lists, or is null; `managed` says that they lie in unified memory. `pinned` and `workers`
   /// outlive this object.
-  Mirrors(const GpuOptions& options, const PinnedSlabs* pinned, bool managed, Workers& workers);
+  Mirrors(const GpuSettings& options, const PinnedSlabs* pinned, bool managed, Workers& workers);
 
   /// Opens the devices, if they are closed, under the policy that the graph's size calls for. Copies the graph to them if it
   /// fits as a whole. Throws Error if kernels could not read what the policy leaves in host memory.
@@ -86,7 +87,7 @@ class Mirrors {
   [[nodiscard]] bool must_choose(const graph::DataGraph& graph, std::span<const match::QueryTask> tasks) const;
   void choose(const graph::DataGraph& graph, std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks);
 
-  GpuOptions options_;
+  GpuSettings options_;
   const PinnedSlabs* pinned_;
   bool managed_;
   Workers* workers_;

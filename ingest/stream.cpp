@@ -1,26 +1,23 @@
 #include "ingest/stream.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "deltamatch/error.hpp"
 #include "ingest/batch/read_ahead.hpp"
 #include "ingest/codec/beginning.hpp"
-#include "ingest/codec/binary.hpp"
-#include "ingest/codec/binary_source.hpp"
 #include "ingest/codec/columns.hpp"
-#include "ingest/codec/delimited.hpp"
+#include "ingest/codec/formats.hpp"
 #include "ingest/codec/mtx.hpp"
 #include "ingest/source/byte_buffer.hpp"
-#include "ingest/source/json_source.hpp"
 #include "ingest/source/line_source.hpp"
 
 namespace deltamatch::ingest {
 namespace {
-
-constexpr std::string_view all_formats = "snap, csv, tsv, tve, jlg, mtx or jsonl";
 
 // How the files of deltamatch that are no streams begin, what they are, and where they can be given.
 struct WholeFile {
@@ -35,77 +32,25 @@ constexpr WholeFile whole_files[] = {{"\x8f"
                                       "DMSNP",
                                       "snapshot", "the snapshot to start from"}};
 
+/// The formats of text files, "snap, csv or jsonl", except one.
+std::string names_of_texts(std::optional<Format> except = std::nullopt) {
+  std::vector<std::string_view> names;
+  for (const FormatTraits& traits : formats()) {
+    if (traits.is_text() && traits.format != except) names.push_back(traits.name);
+  }
+  const std::string_view last = names.back();
+  names.pop_back();
+  return fmt::format("{} or {}", fmt::join(names, ", "), last);
+}
+
 OnUnreadable on_unreadable(OnError policy) noexcept {
   if (policy == OnError::fail) return OnUnreadable::stop;
   return policy == OnError::skip ? OnUnreadable::count : OnUnreadable::list;
 }
 
-/// The first line that is not empty.
-std::string_view first_line(std::string_view head) noexcept {
-  const std::size_t start = std::min(head.find_first_not_of("\r\n"), head.size());
-  std::string_view line = head.substr(start, head.find('\n', start) - start);
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  return line;
-}
-
-/// Whether a line could be an edge between vertices that are named by words.
-bool may_join_names(std::string_view line) noexcept {
-  std::size_t words = 0;
-  for (std::size_t at = 0; at < line.size(); ++at) {
-    const bool blank = line[at] == ' ' || line[at] == '\t' || line[at] == '\r';
-    if (!blank && static_cast<unsigned char>(line[at]) < 0x20) return false;
-    if (!blank && (at == 0 || line[at - 1] == ' ' || line[at - 1] == '\t')) ++words;
-  }
-  return words >= 2 && words <= 5;
-}
-
-/// Whether the first bracket of a line is closed in that line.
-bool closes(std::string_view line) noexcept {
-  std::size_t depth = 0;
-  bool quoted = false;
-  for (std::size_t at = 0; at < line.size(); ++at) {
-    const char c = line[at];
-    if (quoted && c == '\\') {
-      ++at;
-    } else if (c == '"') {
-      quoted = !quoted;
-    } else if (!quoted && (c == '[' || c == '{')) {
-      ++depth;
-    } else if (!quoted && (c == ']' || c == '}') && --depth == 0) {
-      return true;
-    }
-  }
-  return false;
-}
-
-/// Reads the third field of the header `V,E,u|d,name`.
-bool jlg_is_undirected(std::string_view header) noexcept {
-  for (int comma = 0; comma < 2; ++comma) header.remove_prefix(std::min(header.find(','), header.size() - 1) + 1);
-  return header.starts_with("u,") || header == "u";
-}
-
-/// Whether `holds` is true for a cell of a CSV line.
-template <class Holds>
-bool any_cell(std::string_view line, char separator, Holds holds) {
-  for (std::size_t at = 0; at <= line.size();) {
-    const std::size_t end = std::min(line.find(separator, at), line.size());
-    if (holds(csv_cell(line.substr(at, end - at)))) return true;
-    at = end + 1;
-  }
-  return false;
-}
-
-/// Whether a CSV line is a header with columns for a vertex and its label.
-bool names_vertices(std::string_view line, char separator) {
-  const auto names = [&](Role role) {
-    return any_cell(line, separator, [&](std::string_view cell) { return role_by_usual_name(cell) == role; });
-  };
-  return names(Role::vertex) && names(Role::label);
-}
-
-class Stream final : public BatchSource {
+class FileStream final : public UpdateStream {
  public:
-  Stream(std::unique_ptr<ByteSource> source, const StreamOptions& options) : options_(options), doubts_(options.spelling) {
+  FileStream(std::unique_ptr<ByteSource> source, const ReadOptions& options) : options_(options), doubts_(options.spelling) {
     options_.codec.doubts = &doubts_;
     ByteBuffer bytes(unpacked(std::move(source)));
     name_ = bytes.name();
@@ -116,32 +61,47 @@ class Stream final : public BatchSource {
       if (!options.letters) letters_->commit();  // so a file that cannot be made is reported now
     }
     format_ = options.format;
-    if (!format_ && bytes.begins_with(binary_magic)) format_ = Format::binary;
-    if (format_ == Format::binary)
-      open_binary(std::move(bytes));
+    for (const FormatTraits& traits : formats()) {
+      if (!format_ && !traits.magic.empty() && bytes.begins_with(traits.magic)) format_ = traits.format;
+    }
+    if (format_ && !traits_of(*format_).is_text())
+      open_bytes(std::move(bytes), traits_of(*format_));
     else
-      open_lines(std::move(bytes));
+      open_text(std::move(bytes));
     watch_ids();
     batcher_.emplace(*source_, *codec_, doubts_, options.limits, on_unreadable(options.on_error), options.cuts,
                      options.max_ahead);
     if (options.read_ahead != 0) reader_.emplace(*batcher_, *source_, options.read_ahead);
   }
 
-  bool next(PositionedBatch& batch, const std::function<bool()>& stop) override {
-    while (!closed_ && (reader_ ? reader_->next(batch, stop) : batcher_->fill(batch))) {
-      if (!batch.updates.empty() || options_.cuts) return true;
+  Arrival next_within(PositionedBatch& batch, std::chrono::milliseconds timeout) override {
+    while (!closed_) {
+      const Arrival arrival = reader_ ? reader_->queue().next_within(batch, timeout) : fill(batch);
+      if (arrival == Arrival::nothing) return arrival;
+      if (arrival == Arrival::ended) break;
+      if (!batch.updates.empty() || options_.cuts) return arrival;
       settle(batch, {});  // the engine gets nothing from it
     }
+    batch.clear();
     if (options_.on_error == OnError::fail && !batcher_->stopped()) {
       if (const std::string flaw = codec_->flaw(); !flaw.empty())
         throw Error(name_, flaw, "correct the header or the file, or set on-error to skip");
     }
-    return false;
+    return Arrival::ended;
   }
 
   const UpdateBatch* upcoming(const std::stop_token& stop) override {
-    const PositionedBatch* batch = reader_ ? reader_->upcoming(stop) : nullptr;
+    const PositionedBatch* batch = reader_ ? reader_->queue().upcoming(stop) : nullptr;
     return batch == nullptr ? nullptr : &batch->updates;
+  }
+
+  void stop() override {
+    batcher_->stop();
+    source_->cancel();
+  }
+
+  void wake() override {
+    if (reader_) reader_->queue().wake();
   }
 
   void settle(const PositionedBatch& batch, std::span<const Reject> rejects) override {
@@ -178,9 +138,14 @@ class Stream final : public BatchSource {
   [[nodiscard]] Progress progress() const noexcept override { return source_->progress(); }
   [[nodiscard]] std::optional<Format> format() const noexcept override { return format_; }
   [[nodiscard]] bool directed() const noexcept override { return directed_; }
+  [[nodiscard]] bool says_undirected() const noexcept override {
+    return !directed_ && !(format_ && traits_of(*format_).assumes_undirected);
+  }
   [[nodiscard]] const std::string& name() const noexcept override { return name_; }
 
  private:
+  Arrival fill(PositionedBatch& batch) { return batcher_->fill(batch) ? Arrival::batch : Arrival::ended; }
+
   void count_records(const PositionedBatch& batch, std::span<const Reject> rejects) {
     records_ += batch.records();
     for (const std::uint64_t count : batch.refused()) records_ += count;
@@ -200,25 +165,28 @@ class Stream final : public BatchSource {
 
   /// Watches ids if nobody has stated what they are, and the format distinguishes numbers from texts.
   void watch_ids() {
-    const bool both = options_.watch_ids || format_ == Format::jsonl || format_ == Format::binary;
-    if (!options_.codec.ids && both) doubts_.watch_ids();
+    const bool both = options_.watch_ids || (format_ && traits_of(*format_).tells_kinds);
+    const bool spellings = format_ && traits_of(*format_).has_names_as_ids;
+    if (!options_.codec.ids && (both || spellings)) doubts_.watch_ids(spellings);
   }
 
-  void open_binary(ByteBuffer bytes) {
-    codec_ = make_codec(Format::binary, options_.codec);
-    source_ = std::make_unique<BinarySource>(std::move(bytes), options_.max_record);
+  void open_bytes(ByteBuffer bytes, const FormatTraits& traits) {
+    codec_ = make_codec(traits.format, options_.codec);
+    source_ = traits.open_bytes(std::move(bytes), options_.max_record);
   }
 
-  void open_lines(ByteBuffer bytes) {
+  void open_text(ByteBuffer bytes) {
     auto lines = std::make_unique<LineSource>(std::move(bytes), options_.max_record);
     const std::string_view head = lines->head();
+    refuse_archive(head, name_);
     refuse_wide_text(head, name_);
     refuse_lone_returns(head, name_);
+    refuse_notation(head, name_, format_);
     if (!format_ && !head.empty()) format_ = recognise(head);
     const std::string_view banner = mtx_banner_of(head);
     if (format_ && format_ != Format::mtx && !banner.empty()) {
       throw Error(where_in(head, banner), fmt::format("a Matrix Market file, which is to be read as {}", format_name(*format_)),
-                  "leave format out, or set it to mtx");
+                  fmt::format("leave {} out, or give {}", option("format"), options_.spelling("format", "mtx")));
     }
     if (format_ == Format::jsonl && options_.format && head.find_first_of("{[") == std::string_view::npos)
       advice_ = no_json(head);
@@ -229,11 +197,10 @@ class Stream final : public BatchSource {
     lines->set_quoted_separator(codec_->quoted_separator());
     directed_ = means_directed(*lines, codec);
     codec_->hold_to_direction(directed_);
-    const JsonLayout layout = format_ == Format::jsonl ? json_layout(*lines, codec) : JsonLayout::lines;
-    if (layout == JsonLayout::lines)
-      source_ = std::move(lines);
+    if (format_ && traits_of(*format_).open_text != nullptr)
+      source_ = traits_of(*format_).open_text(std::move(lines), codec, options_.max_record);
     else
-      source_ = std::make_unique<JsonSource>(std::move(*lines).release(), options_.max_record, layout);
+      source_ = std::move(lines);
   }
 
   void look_at_beginning(std::string_view head, const CodecOptions& codec) {
@@ -246,51 +213,27 @@ class Stream final : public BatchSource {
     const bool plain = format_ == Format::snap || format_ == Format::tsv;
     const bool headless = format_ == Format::csv && !codec.header && !named;
     if (plain && !options_.codec.vertices) doubt_comments(head, codec.directed.has_value(), doubts_);
+    if (plain) doubt_weights(head, codec, doubts_);
     if (plain || headless) doubt_first_record(head, *format_, codec, doubts_);
+    if ((plain || headless) && !options_.codec.vertices) doubt_sizes(head, format_ == Format::snap, doubts_);
+  }
+
+  /// An option without its value, as the user writes it.
+  [[nodiscard]] std::string option(std::string_view name) const {
+    std::string text = options_.spelling(name, "");
+    text.resize(text.find_last_not_of(": '") + 1);  // without the empty value
+    return text;
   }
 
   [[nodiscard]] std::string where_in(std::string_view head, std::string_view part) const {
     return fmt::format("{}:{}", name_, 1 + std::count(head.data(), part.data(), '\n'));
   }
 
-  /// A file that is one array, or whose objects span lines, is not read by lines.
-  static JsonLayout json_layout(LineSource& lines, const CodecOptions& codec) {
-    const std::string_view first = without_blanks(first_line(lines.head()));
-    if (first == "{") {  // in an object over several lines a name follows; otherwise the line is damaged
-      const std::string_view head = lines.head(2);
-      const std::size_t next = head.find_first_not_of(" \t\r\n", head.find('{') + 1);
-      return next != std::string_view::npos && head[next] == '"' ? JsonLayout::sequence : JsonLayout::lines;
-    }
-    if (!first.starts_with('[')) return JsonLayout::lines;
-    const std::size_t inner = first.find_first_not_of(" \t", 1);
-    const bool nested = inner != std::string_view::npos && (first[inner] == '[' || first[inner] == '{');
-    if (inner != std::string_view::npos && !nested && reads_arrays_as_rows(codec)) return JsonLayout::lines;
-    if (!closes(first)) return JsonLayout::array;
-    const std::string_view head = lines.head(2);
-    const std::size_t start = head.find('[');
-    const std::size_t end = std::min(head.find('\n', start), head.size());
-    return head.find_first_not_of(" \t\r\n", end) == std::string_view::npos ? JsonLayout::array : JsonLayout::lines;
-  }
-
   /// Decides by the format, or by the beginning of the file.
   [[nodiscard]] bool means_directed(LineSource& lines, const CodecOptions& codec) const {
-    if (!format_ || format_ == Format::tve) return !format_;
-    const std::string_view first = first_line(lines.head());
-    if (format_ == Format::jlg) return !jlg_is_undirected(first);
-    MtxBanner banner;
-    if (format_ == Format::mtx) return !read_mtx_banner(mtx_banner_of(lines.head()), banner).empty() || !banner.symmetric;
-    if (format_ != Format::csv || !any_cell(first, codec.separator, [](auto cell) { return same_letters(cell, "type"); }))
-      return true;
-    // The first record shows whether the column Type states the direction.
-    LineSource beginning(memory_bytes(lines.head(2), name_), options_.max_record);
-    CodecOptions alone = codec;
-    alone.doubts = nullptr;
-    const std::unique_ptr<Codec> probe = make_codec(Format::csv, alone);
-    beginning.set_quoted_separator(probe->quoted_separator());
-    for (Record record; !probe->directed() && beginning.next(record);) {
-      if (record.fault == RecordFault::none && !probe->decode(record.bytes).remedy.empty()) break;
-    }
-    return probe->directed().value_or(true);
+    if (!format_) return true;
+    const FormatTraits& traits = traits_of(*format_);
+    return traits.directed == nullptr ? !traits.assumes_undirected : traits.directed(lines, codec);
   }
 
   [[nodiscard]] Format recognise(std::string_view head) const {
@@ -306,52 +249,32 @@ class Stream final : public BatchSource {
     if (format) return *format;
     for (const auto& [magic, noun, role] : whole_files) {
       if (!head.starts_with(magic)) continue;
-      throw Error(name_, fmt::format("is a {}, no stream of records", noun),
+      throw Error(name_, fmt::format("is a {}, not a stream of records", noun),
                   fmt::format("give it as {}: by its name, and not packed", role));
     }
     if (const std::string_view line = tsv_or_snap(head, columns, texts); !line.empty()) {
       throw Error(
           where_in(head, line),
           fmt::format("the fields of {} may lie between single tabs (tsv), or between tabs and blanks (snap)", in_ticks(line)),
-          "set format to tsv or to snap");
+          fmt::format("give {} or {}", options_.spelling("format", "tsv"), options_.spelling("format", "snap")));
     }
     throw Error(name_ + ":1", fmt::format("the format is not recognised; the data starts with {}", in_ticks(head)),
-                fmt::format("set format to {}{}", all_formats,
-                            may_join_names(first_line(head))
-                                ? fmt::format("; if the lines are edges between names, give {} {}",
-                                              options_.spelling("format", "snap"), options_.spelling.common("ids", "string"))
-                                : std::string()));
+                fmt::format("{} says which of {} it is{}", option("format"), names_of_texts(),
+                            advice_on_names(head, options_.spelling)));
   }
 
   /// What to do about data that should be JSON and has no object.
-  [[nodiscard]] static std::string no_json(std::string_view head) {
+  [[nodiscard]] std::string no_json(std::string_view head) const {
     const std::optional<Format> format = detect_format(head);
-    if (!format || *format == Format::jsonl) return "if it is no JSON, set format to snap, csv, tsv, tve, jlg or mtx, else ";
-    return fmt::format("set format to {}, as which the data can be read, else ", format_name(*format));
+    if (!format || *format == Format::jsonl)
+      return fmt::format("if it is no JSON, {} says which of {} it is, else ", option("format"), names_of_texts(Format::jsonl));
+    return fmt::format("{} reads the data, else ", options_.spelling("format", format_name(*format)));
   }
 
-  /// The options, completed from the data. CSV gets the separator of its first line if none is set. If records state vertices,
-  /// and no columns are named, the columns of vertices are added.
+  /// The options, completed from the data.
   [[nodiscard]] CodecOptions codec_options(std::string_view head) const {
     CodecOptions codec = options_.codec;
-    if (format_ == Format::csv && codec.separator == 0) codec.separator = csv_separator(first_line(head));
-    if (!codec.vertices || !codec.columns.empty() || !format_) return codec;
-    switch (*format_) {
-      case Format::csv:
-        if (!codec.header) codec.header = names_vertices(first_line(head), codec.separator);
-        if (!*codec.header) codec.columns = "vertex,label";
-        break;
-      case Format::snap:
-      case Format::tsv:
-        codec.columns = "vertex,label";
-        break;
-      case Format::jsonl:  // it uses the usual names
-      case Format::tve:
-      case Format::jlg:
-      case Format::mtx:
-      case Format::binary:
-        break;
-    }
+    if (const auto complete = traits_of(*format_).complete) complete(codec, head);
     return codec;
   }
 
@@ -359,6 +282,7 @@ class Stream final : public BatchSource {
   [[nodiscard]] std::string advice_about(const DeadLetter& letter) const {
     if (letter.reason == RejectReason::malformed) return advice_;
     std::string advice = codec_->advice(letter.reason, letter.record);
+    if (advice.empty() && letter.reason == RejectReason::missing_time) return no_time();
     if (!advice.empty() || letter.reason != RejectReason::bad_time) return advice.empty() ? advice : advice + ", else ";
     constexpr std::size_t fewest_of_us = 15;
     constexpr std::size_t fewest_of_ns = 18;
@@ -369,12 +293,15 @@ class Stream final : public BatchSource {
     const std::string in_us = options_.spelling("time-unit", "us");
     if (length >= fewest_of_ns) return fmt::format("if it is in nanoseconds divide it by 1000 and give {}, else ", in_us);
     if (length >= fewest_of_us) return fmt::format("if it is in microseconds give {}, else ", in_us);
-    const auto option = [&](std::string_view name) {
-      std::string text = options_.spelling(name, "");
-      text.resize(text.find_last_not_of(": ") + 1);
-      return text;
-    };
     return fmt::format("say how times are written with {} or {}, else ", option("time-unit"), option("time-format"));
+  }
+
+  /// What to do about records without times under a window.
+  [[nodiscard]] std::string no_time() const {
+    std::string window = options_.spelling.common("window", "");
+    window.resize(window.find_last_not_of(": ") + 1);
+    return fmt::format("if no record has a time, leave {} out; if some field holds it, name it in {}, else ", window,
+                       option("columns"));
   }
 
   void report(const PositionedBatch& batch, const Reject& reject) {
@@ -397,7 +324,7 @@ class Stream final : public BatchSource {
     letters_->write(letter);
   }
 
-  StreamOptions options_;
+  ReadOptions options_;
   std::string name_;
   std::shared_ptr<DeadLetterSink> letters_;
   std::optional<Format> format_;
@@ -416,12 +343,12 @@ class Stream final : public BatchSource {
 
 }  // namespace
 
-std::unique_ptr<BatchSource> open_stream(const std::string& path, const StreamOptions& options) {
-  return std::make_unique<Stream>(open_file(path), options);
+std::unique_ptr<UpdateStream> open_stream(const std::string& path, const ReadOptions& options) {
+  return std::make_unique<FileStream>(open_file(path), options);
 }
 
-std::unique_ptr<BatchSource> open_memory(std::string_view bytes, const std::string& name, const StreamOptions& options) {
-  return std::make_unique<Stream>(memory_bytes(bytes, name), options);
+std::unique_ptr<UpdateStream> open_memory(std::string_view bytes, const std::string& name, const ReadOptions& options) {
+  return std::make_unique<FileStream>(memory_bytes(bytes, name), options);
 }
 
 }  // namespace deltamatch::ingest

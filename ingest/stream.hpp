@@ -10,11 +10,9 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +20,7 @@
 #include "deltamatch/batch.hpp"
 #include "deltamatch/id.hpp"
 #include "deltamatch/update.hpp"
+#include "ingest/batch/batch_source.hpp"
 #include "ingest/batch/batcher.hpp"
 #include "ingest/batch/refusals.hpp"
 #include "ingest/codec/codec.hpp"
@@ -32,7 +31,7 @@ namespace deltamatch::ingest {
 
 inline constexpr std::size_t default_max_record = std::size_t{1} << 20;
 
-struct StreamOptions {
+struct ReadOptions {
   std::optional<Format> format;  ///< default: recognised by content
   CodecOptions codec;
   BatchLimits limits;
@@ -50,19 +49,10 @@ struct StreamOptions {
   unsigned read_ahead = 1;  ///< batches decoded ahead in another thread; 0: decoded on request in the caller's thread
 };
 
-/// A stream of batches. One thread uses it; any thread may call progress().
-class BatchSource {
+/// The batches of a file. A batch is empty only if it was cut so. Without read_ahead, a batch is decoded in next(), which waits
+/// for it and asks nobody whether to stop. Any thread may also call progress().
+class UpdateStream : public BatchSource<PositionedBatch> {
  public:
-  virtual ~BatchSource() = default;
-  /// Fills `batch` and reuses its memory. The batch is empty only if it was cut so. Returns false at the end of the stream.
-  /// Throws Error if the input cannot be read further, after every batch before that point.
-  bool next(PositionedBatch& batch) { return next(batch, {}); }
-  /// The same, but if `stop` says so while it waits, reading ends. The complete records read so far are the last batch. `stop`
-  /// is called some twenty times a second; without read_ahead it is never called.
-  virtual bool next(PositionedBatch& batch, const std::function<bool()>& stop) = 0;
-  /// The batch that the next call of next will most likely return; see deltamatch::Upcoming. Any thread may call it, while no
-  /// other member except progress is called.
-  virtual const UpdateBatch* upcoming(const std::stop_token& stop) = 0;
   /// Call it once for each batch, after the engine took it. Counts the records that the codec or the engine refused, and writes
   /// dead letters. With OnError::fail it throws Error, with file:line, fault and remedy, if any was refused.
   virtual void settle(const PositionedBatch& batch, std::span<const Reject> rejects) = 0;
@@ -84,15 +74,17 @@ class BatchSource {
   /// Whether the input's edges are directed. t/v/e: never. jlg and mtx: as the header says. csv with Gephi's column Type: as
   /// that says. All others: always.
   [[nodiscard]] virtual bool directed() const noexcept = 0;
+  /// Whether the input itself says that its edges have no direction. It does not if its format leaves that open (t/v/e).
+  [[nodiscard]] virtual bool says_undirected() const noexcept = 0;
   [[nodiscard]] virtual const std::string& name() const noexcept = 0;
 };
 
 /// Opens a file, or standard input for "-". Recognises gz, xz and zst by content and unpacks them. Throws Error if the file
 /// cannot be read or its format is not recognised, and Error(usage) if options do not fit it.
-[[nodiscard]] std::unique_ptr<BatchSource> open_stream(const std::string& path, const StreamOptions& options = {});
+[[nodiscard]] std::unique_ptr<UpdateStream> open_stream(const std::string& path, const ReadOptions& options = {});
 
 /// The same for bytes in memory, which must outlive the stream. `name` stands for the file's name in messages.
-[[nodiscard]] std::unique_ptr<BatchSource> open_memory(std::string_view bytes, const std::string& name,
-                                                       const StreamOptions& options = {});
+[[nodiscard]] std::unique_ptr<UpdateStream> open_memory(std::string_view bytes, const std::string& name,
+                                                        const ReadOptions& options = {});
 
 }  // namespace deltamatch::ingest

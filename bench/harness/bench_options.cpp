@@ -123,7 +123,7 @@ void check_options(const BenchOptions& options) {
   }
 }
 
-GpuOptions gpu_options(const BenchOptions& options, const std::string& policy, std::size_t memory) {
+GpuSettings gpu_settings(const BenchOptions& options, const std::string& policy, std::size_t memory) {
   static const std::map<std::string, GpuReuse> reuse{
       {"auto", GpuReuse::automatic}, {"always", GpuReuse::always}, {"never", GpuReuse::never}};
   static const std::map<std::string, GpuTables> tables{
@@ -133,17 +133,17 @@ GpuOptions gpu_options(const BenchOptions& options, const std::string& policy, s
   const PolicyChoice choice = parse_policy(policy);
   std::vector<int> devices(static_cast<std::size_t>(choice.devices));
   std::iota(devices.begin(), devices.end(), 0);
-  return {.devices = std::move(devices),
-          .policy = policy_names().at(choice.name),
-          .memory = choice.caches() ? memory : 0,
-          .walks = options.walks,
-          .walk_count = walk_counts.at(options.walk_count),
-          .measure = options.measure,
-          .testing = {.idle_share = options.idle_share,
-                      .tables = tables.at(options.tables),
-                      .reuse = reuse.at(options.reuse),
-                      .forgets = options.fresh,
-                      .miss_bytes = choice.miss_bytes}};
+  return {{.devices = std::move(devices),
+           .policy = policy_names().at(choice.name),
+           .memory = choice.caches() ? memory : 0,
+           .walks = options.walks,
+           .walk_count = walk_counts.at(options.walk_count),
+           .measure = options.measure},
+          {.idle_share = options.idle_share,
+           .tables = tables.at(options.tables),
+           .reuse = reuse.at(options.reuse),
+           .forgets = options.fresh,
+           .miss_bytes = choice.miss_bytes}};
 }
 
 void add_stream_options(CLI::App& app, BenchOptions& options) {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "deltamatch/gpu.hpp"
 #include "deltamatch/query.hpp"
+#include "gpu/testing.hpp"
 
 namespace CLI {
 class App;
@@ -77,7 +77,7 @@ void check_options(const BenchOptions& options);
 
 /// The options of a GPU under a policy. `memory` is what a caching policy may cache, in bytes. Throws Error if there is no such
 /// policy.
-[[nodiscard]] GpuOptions gpu_options(const BenchOptions& options, const std::string& policy, std::size_t memory);
+[[nodiscard]] GpuSettings gpu_settings(const BenchOptions& options, const std::string& policy, std::size_t memory);
 
 /// Queries that are standing at the same time.
 struct QuerySet {

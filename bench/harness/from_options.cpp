@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "deltamatch/error.hpp"
-#include "deltamatch/gpu.hpp"
+#include "gpu/testing.hpp"
 
 namespace deltamatch::bench {
 
@@ -26,7 +26,7 @@ Graph make_graph(const BenchOptions& options, Workers& workers) {
 
 #ifdef DELTAMATCH_WITH_GPU
 std::shared_ptr<Backend> gpu_backend(const BenchOptions& options, const std::string& policy, std::size_t memory) {
-  const GpuOptions wanted = gpu_options(options, policy, memory);
+  const GpuSettings wanted = gpu_settings(options, policy, memory);
   const std::size_t there = gpu_devices().size();
   if (there == 0) throw Error(ErrorKind::usage, "--policies", "'" + policy + "' takes a device: " + gpu_absence(), "give cpu");
   if (wanted.devices.size() > there) {
@@ -34,7 +34,7 @@ std::shared_ptr<Backend> gpu_backend(const BenchOptions& options, const std::str
         ErrorKind::usage, "--policies",
         "'" + policy + "' takes " + std::to_string(wanted.devices.size()) + " devices, there are " + std::to_string(there));
   }
-  return make_gpu_backend(wanted);
+  return make_gpu_backend(wanted, wanted.testing);
 }
 #else
 std::shared_ptr<Backend> gpu_backend(const BenchOptions&, const std::string& policy, std::size_t) {

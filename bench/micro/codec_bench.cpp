@@ -137,7 +137,7 @@ void stream(benchmark::State& state, const Kind& kind) {
     file += kind.format == Format::binary ? static_cast<char>(record.size()) + record : record + '\n';
   }
   if (kind.format == Format::binary) file = binary_stream(file);
-  StreamOptions options;
+  ReadOptions options;
   options.format = kind.format;
   options.codec = kind.codec;
   options.limits.max_updates = 8192;

@@ -64,7 +64,7 @@ class Folder {
 
 std::uint64_t append_all(Log& log, const std::vector<UpdateBatch>& batches, bool synced) {
   for (const UpdateBatch& batch : batches) {
-    Mark mark;
+    CommitPoint mark;
     mark.batch = log.last_batch() + 1;
     mark.ends[{"payments", 0}] = static_cast<std::int64_t>(mark.batch);
     log.append(mark, batch.updates(), batch.watermark(), {});

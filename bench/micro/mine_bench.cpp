@@ -46,7 +46,7 @@ std::optional<SimpleGraph> read_real(const std::string& name) {
   const char* const root = std::getenv("DELTAMATCH_DATA");
   const std::string path = root == nullptr ? "" : std::string(root) + "/snap-static/" + name;
   if (path.empty() || !std::filesystem::exists(path)) return std::nullopt;
-  ingest::StreamOptions options;
+  ingest::ReadOptions options;
   options.on_error = ingest::OnError::skip;
   options.limits.max_updates = 1U << 14;
   const auto source = ingest::open_stream(path, options);

@@ -189,6 +189,8 @@ class Rehearsal final : public match::Matcher {
 class RehearsalBackend final : public Backend {
  public:
   explicit RehearsalBackend(std::vector<Cache>& caches) : caches_(&caches) {}
+  [[nodiscard]] std::string_view name() const noexcept override { return "rehearsal"; }
+  [[nodiscard]] BackendCapabilities capabilities() const noexcept override { return {.own_memory = true}; }
   [[nodiscard]] graph::SlabAllocator& slabs() noexcept override { return graph::heap_slabs(); }
   [[nodiscard]] std::unique_ptr<match::Matcher> make_matcher(Workers& workers) override {
     return std::make_unique<Rehearsal>(workers, *caches_);

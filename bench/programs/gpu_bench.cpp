@@ -1,8 +1,8 @@
 // Compares policies of matching, on a stream or (gpu_bench_whole.cpp) on a whole graph.
 //
-// It makes a graph and a stream of updates. One engine matches every batch under every policy (bench/harness/contest.hpp), and
-// the counts are compared. Prints JSON lines: one for the graph, and one for each query set, batch size and policy. Exits with
-// 1 if counts differ or a policy fails.
+// It makes a graph and a stream of updates. One engine matches every batch under every policy
+// (bench/harness/matcher_comparison.hpp), and the counts are compared. Prints JSON lines: one for the graph, and one for each
+// query set, batch size and policy. Exits with 1 if counts differ or a policy fails.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -13,9 +13,9 @@
 
 #include "base/seconds.hpp"
 #include "bench/harness/bench_options.hpp"
-#include "bench/harness/contest.hpp"
 #include "bench/harness/from_options.hpp"
 #include "bench/harness/graphs.hpp"
+#include "bench/harness/matcher_comparison.hpp"
 #include "bench/harness/result_lines.hpp"
 #include "deltamatch/error.hpp"
 #include "engine/storage/bulk_loader.hpp"
@@ -38,29 +38,30 @@ Home home_of(const std::string& policy) {
 struct Arena {
   std::vector<std::string> policies;
   std::vector<std::shared_ptr<Backend>> backends;  // of the policies that run on the GPU
-  std::shared_ptr<Contest> contest;
+  std::shared_ptr<MatcherComparison> comparison;
 };
 
 Arena make_arena(const BenchOptions& options, const std::vector<std::string>& policies, bool managed) {
   Arena arena;
   arena.policies = policies;
   graph::SlabAllocator* slabs = &graph::heap_slabs();
-  std::vector<Contestant> contestants;
+  std::vector<ComparedMatcher> matchers;
   for (const std::string& policy : policies) {
-    Contestant contestant{policy, match::make_cpu_matcher, policy == options.corrupt};
+    ComparedMatcher matcher{policy, match::make_cpu_matcher, policy == options.corrupt};
     if (policy == "cpu-1") {
       const auto single = std::make_shared<Workers>(1);
-      contestant.make = [single](Workers&) { return match::make_cpu_matcher(*single); };
+      matcher.make = [single](Workers&) { return match::make_cpu_matcher(*single); };
     } else if (policy != "cpu") {
       const std::shared_ptr<Backend> backend = gpu_backend(options, policy, parse_bytes(options.memory));
-      contestant.make = [backend](Workers& workers) { return backend->make_matcher(workers); };
+      matcher.make = [backend](Workers& workers) { return backend->make_matcher(workers); };
       // Registered memory, which all others can read, too.
       if (managed || (parse_policy(policy).name != "resident" && slabs == &graph::heap_slabs())) slabs = &backend->slabs();
       arena.backends.push_back(backend);
     }
-    contestants.push_back(std::move(contestant));
+    matchers.push_back(std::move(matcher));
   }
-  arena.contest = std::make_shared<Contest>(*slabs, std::move(contestants), std::chrono::duration<double>(options.patience));
+  arena.comparison =
+      std::make_shared<MatcherComparison>(*slabs, std::move(matchers), std::chrono::duration<double>(options.patience));
   return arena;
 }
 
@@ -84,8 +85,8 @@ constexpr std::array<const char*, 8> steps{"apply", "estimate", "cache", "match"
 // What a policy did over the batches of one query set and batch size.
 struct Record {
   std::array<Summary, steps.size()> seconds;
-  CacheStatistics before;  // the measured batches
-  CacheStatistics after;
+  BackendStatistics before;  // the measured batches
+  BackendStatistics after;
   std::uint64_t before_batches = 0;
   std::vector<Count> counts;         // summed, as in Heat
   std::vector<std::string> counted;  // the batches that it counted
@@ -147,7 +148,7 @@ class Bench {
     engine::BulkGraph bulk{graph_.vertices, graph_.edges.span(), labels_, {}};
     for (unsigned label = 0; label < options_->labels; ++label) bulk.label_names.push_back(std::to_string(label));
     Engine engine = engine::BulkLoader::load(
-        {.directed = options_->directed, .threads = options_->threads, .backend = arena.contest}, bulk);
+        {.directed = options_->directed, .threads = options_->threads, .backend = arena.comparison}, bulk);
     report_->line({{"kind", "load"},
                    {"graph", graph_.name},
                    {"policies", arena.policies},
@@ -208,7 +209,7 @@ class Bench {
     const std::size_t wanted = options_->warmup + options_->batches;
     UpdateBatch current = updates(0, batch, false);
     for (; done < wanted && seconds_since(start_) <= options_->limit; ++done) {
-      arena.contest->admit(present);
+      arena.comparison->admit(present);
       UpdateBatch next;
       if (done + 1 < wanted) next = updates((done + 1) * batch, batch, false);
       Upcoming upcoming;
@@ -233,54 +234,53 @@ class Bench {
   // Returns whether the policy takes part in the next batch.
   bool take(const Arena& arena, std::size_t p, Record& record, const BatchResult& result, const std::string& name,
             bool measured) {
-    const Heat& heat = arena.contest->heats()[p];
-    if (!heat.error.empty()) {
-      record.trouble = heat.error;
+    const MatcherRun& run = arena.comparison->runs()[p];
+    if (!run.error.empty()) {
+      record.trouble = run.error;
       ++failures_;
       return false;
     }
     ++calls_[p];
-    const double kernel = heat.statistics.kernel_seconds - std::exchange(last_[p], heat.statistics).kernel_seconds;
-    if (heat.complete) record.counted.push_back(name);
-    if (!heat.complete) {
+    const double kernel =
+        run.statistics.real("kernel_seconds") - std::exchange(last_[p], run.statistics).real("kernel_seconds");
+    if (run.complete) record.counted.push_back(name);
+    if (!run.complete) {
       record.trouble = "out of time";
-    } else if (!ledger_.agrees(name, heat.counts)) {
+    } else if (!known_counts_.agrees(name, run.counts)) {
       record.agrees = false;
       ++failures_;
       Json line{{"kind", "mismatch"}, {"batch", name}, {"policy", arena.policies[p]}};
-      for (const Count count : heat.counts) line["counts"].push_back(to_string(count));
-      for (const Count count : ledger_.known(name)) line["expected"].push_back(to_string(count));
+      for (const Count count : run.counts) line["counts"].push_back(to_string(count));
+      for (const Count count : known_counts_.known(name)) line["expected"].push_back(to_string(count));
       report_->line(line);
     }
     if (!measured) {
-      record.before = heat.statistics;
+      record.before = run.statistics;
       record.before_batches = calls_[p];
-      return heat.complete;
+      return run.complete;
     }
     const double apply = result.seconds.apply;
     const double settle = result.seconds.settle;
     const std::array<double, steps.size()> seconds{apply,
-                                                   heat.estimate,
-                                                   heat.cache,
-                                                   heat.match,
+                                                   run.estimate,
+                                                   run.cache,
+                                                   run.match,
                                                    kernel,
                                                    settle,
                                                    result.seconds.anticipate,
-                                                   apply + heat.estimate + heat.cache + heat.match + settle};
+                                                   apply + run.estimate + run.cache + run.match + settle};
     for (std::size_t s = 0; s < steps.size(); ++s) record.seconds[s].values.push_back(seconds[s]);
-    record.after = heat.statistics;
-    record.counts.resize(heat.counts.size());
-    for (std::size_t i = 0; i < heat.counts.size(); ++i) record.counts[i] += heat.counts[i];
-    return heat.complete;
+    record.after = run.statistics;
+    record.counts.resize(run.counts.size());
+    for (std::size_t i = 0; i < run.counts.size(); ++i) record.counts[i] += run.counts[i];
+    return run.complete;
   }
 
   // A backend reports means over all batches so far. Returns those of the batches that were measured here.
-  static TopLists of_batches(const Record& record, const TopLists& before, const TopLists& after) {
+  static double of_batches(const Record& record, const std::string& name) {
     const auto earlier = static_cast<double>(record.before_batches);
     const auto now = static_cast<double>(record.seconds.back().values.size());
-    const auto mean = [&](double a, double b) { return (b * (earlier + now) - a * earlier) / now; };
-    return {after.share, mean(before.accesses, after.accesses), mean(before.coverage, after.coverage),
-            mean(before.bytes, after.bytes)};
+    return (record.after.real(name) * (earlier + now) - record.before.real(name) * earlier) / now;
   }
 
   void print(const QuerySet& set, const std::string& policy, std::size_t batch, std::size_t batches, const Record& record) {
@@ -295,7 +295,7 @@ class Bench {
               {"ahead", options_->ahead},
               {"agrees", nullptr}};
     const auto compared = std::count_if(record.counted.begin(), record.counted.end(),
-                                        [&](const std::string& name) { return ledger_.compared(name); });
+                                        [&](const std::string& name) { return known_counts_.compared(name); });
     if (compared > 0) line["agrees"] = record.agrees;
     line["compared"] = compared;
     if (!record.trouble.empty()) line["trouble"] = record.trouble;
@@ -313,16 +313,12 @@ class Bench {
       line["new"] = to_string(sums[1]);
     }
     if (home_of(policy) != Home::host && !record.seconds.back().values.empty()) {
-      const auto per_batch = [&](std::uint64_t before, std::uint64_t after) {
-        return static_cast<double>(after - before) / static_cast<double>(record.seconds.back().values.size());
-      };
-      line["hits"] = per_batch(record.before.hits, record.after.hits);
-      line["misses"] = per_batch(record.before.misses, record.after.misses);
-      line["shared_parts"] = per_batch(record.before.shared_parts, record.after.shared_parts);
-      line["copied_bytes"] = per_batch(record.before.copied_bytes, record.after.copied_bytes);
-      line["choices"] = record.after.choices - record.before.choices;
-      line["cached_lists"] = record.after.cached_lists;
-      line["cached_bytes"] = record.after.cached_bytes;
+      for (const char* const name : {"hits", "misses", "shared_parts", "copied_bytes"}) {
+        line[name] = static_cast<double>(record.after.count(name) - record.before.count(name)) /
+                     static_cast<double>(record.seconds.back().values.size());
+      }
+      line["choices"] = record.after.count("choices") - record.before.count("choices");
+      for (const char* const name : {"cached_lists", "cached_bytes"}) line[name] = record.after.count(name);
       line["memory"] = parse_bytes(options_->memory);
       if (options_->fresh) line["fresh"] = true;
       if (options_->tables != "auto") line["tables"] = options_->tables;
@@ -334,13 +330,14 @@ class Bench {
       }
       if (!record.after.notice.empty()) line["notice"] = record.after.notice;
       if (options_->measure) {
-        const TopLists top5{0.05, 0, record.after.coverage, 0};
-        line["coverage"] = of_batches(record, {0.05, 0, record.before.coverage, 0}, top5).coverage;
-        for (std::size_t i = 0; i < record.after.top.size(); ++i) {
-          const TopLists before = record.before.top.empty() ? TopLists{} : record.before.top[i];
-          const TopLists top = of_batches(record, before, record.after.top[i]);
-          line["top"].push_back(
-              {{"share", top.share}, {"accesses", top.accesses}, {"coverage", top.coverage}, {"bytes", top.bytes}});
+        line["coverage"] = of_batches(record, "coverage");
+        for (const int percent : {1, 2, 3, 4, 5, 10, 20}) {
+          const std::string top = "top_" + std::to_string(percent) + "_";
+          if (record.after.find(top + "accesses") == nullptr) continue;
+          line["top"].push_back({{"share", percent / 100.0},
+                                 {"accesses", of_batches(record, top + "accesses")},
+                                 {"coverage", of_batches(record, top + "coverage")},
+                                 {"bytes", of_batches(record, top + "bytes")}});
         }
       }
     }
@@ -354,9 +351,9 @@ class Bench {
   Graph graph_;
   std::vector<std::uint8_t> labels_;
   std::vector<Change> changes_;
-  Ledger ledger_;
+  KnownCounts known_counts_;
   std::vector<std::uint64_t> calls_;  // by policy: batches matched since its matcher was made
-  std::vector<CacheStatistics> last_;
+  std::vector<BackendStatistics> last_;
   int failures_ = 0;
   int skipped_ = 0;
 };

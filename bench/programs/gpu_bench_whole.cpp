@@ -93,19 +93,17 @@ class WholeBench {
               {"policy", policy},
               {"part", part},
               {"agrees", nullptr}};  // null until another policy has counted it
-    const CacheStatistics before = engine.cache();
+    const BackendStatistics before = engine.backend_statistics();
     try {
       const StaticResult result = engine.match(query, timed());
-      const CacheStatistics after = engine.cache();
+      const BackendStatistics after = engine.backend_statistics();
       line["seconds"] = result.seconds;
       const std::string matches = to_string(result.matches + (policy == options_.corrupt ? 1 : 0));
       line["matches"] = matches;
       if (!policy.starts_with("cpu")) {
-        line["kernel"] = after.kernel_seconds - before.kernel_seconds;
-        line["hits"] = after.hits - before.hits;
-        line["misses"] = after.misses - before.misses;
-        line["copied_bytes"] = after.copied_bytes - before.copied_bytes;
-        line["cached_bytes"] = after.cached_bytes;
+        line["kernel"] = after.real("kernel_seconds") - before.real("kernel_seconds");
+        for (const char* const name : {"hits", "misses", "copied_bytes"}) line[name] = after.count(name) - before.count(name);
+        line["cached_bytes"] = after.count("cached_bytes");
         if (!after.notice.empty()) line["notice"] = after.notice;
       }
       if (result.shortfall != Shortfall::none) {

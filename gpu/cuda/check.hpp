@@ -14,8 +14,8 @@ namespace deltamatch::gpu {
 class DeviceOutOfMemory : public Error {
  public:
   explicit DeviceOutOfMemory(std::string_view what,
-                             std::string_view remedy = "lower --gpu-memory, or see nvidia-smi for what else takes it",
-                             std::string_view problem = "out of device memory")
+                             std::string_view remedy = "lower --gpu-memory, or see in nvidia-smi what else takes memory",
+                             std::string_view problem = "device memory is exhausted")
       : Error(what, problem, remedy) {}
 };
 
@@ -26,7 +26,7 @@ inline void check(cudaError_t status, std::string_view call) {
   static_cast<void>(cudaGetLastError());
   if (status == cudaErrorMemoryAllocation) throw DeviceOutOfMemory(call);
   throw Error(call, std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status),
-              "see nvidia-smi for the state of driver and devices");
+              "check the driver and the devices with nvidia-smi");
 }
 
 }  // namespace deltamatch::gpu

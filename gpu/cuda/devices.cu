@@ -63,7 +63,7 @@ void probe(int ordinal) {
 
   constexpr unsigned long long threads = probe_blocks * probe_threads;
   if (sum != threads * (threads - 1) / 2) {
-    throw Error("CUDA device " + std::to_string(ordinal), "computes wrong sums", "do not use it");
+    throw Error("CUDA device " + std::to_string(ordinal), "the device computes wrong sums", "use another device");
   }
 }
 

@@ -15,7 +15,8 @@ void* allocate_pinned(std::size_t bytes) {
   const cudaError_t status = cudaHostAlloc(&memory, bytes, cudaHostAllocPortable);
   if (status == cudaErrorMemoryAllocation) {
     static_cast<void>(cudaGetLastError());
-    throw DeviceOutOfMemory("cudaHostAlloc", "see ulimit -l, and free for what is left", "out of pinned memory");
+    throw DeviceOutOfMemory("cudaHostAlloc", "raise the limit on locked memory (ulimit -l), or free host memory",
+                            "pinned memory is exhausted");
   }
   check(status, "cudaHostAlloc");
   return memory;

@@ -44,7 +44,8 @@ PinnedSlabs::PinnedSlabs(std::vector<int> devices, std::uint32_t refused_from)
     : devices_(std::move(devices)), refused_from_(refused_from) {
   for (const int device : devices_) {
     if (attribute(cudaDevAttrCanUseHostPointerForRegisteredMem, device) == 0) {
-      throw Error("CUDA device " + std::to_string(device), "cannot read registered host memory under the host's pointers",
+      throw Error("CUDA device " + std::to_string(device),
+                  "the device cannot read registered host memory through the host's pointers",
                   "use the policy resident, or the CPU");
     }
   }
@@ -69,9 +70,9 @@ bool PinnedSlabs::enroll(void* slab, std::size_t bytes) {
     cudaHostUnregister(slab);
   }
   static_cast<void>(cudaGetLastError());
-  notice_ = "host memory cannot be registered with CUDA (" +
-            std::string(status == cudaSuccess ? "the device sees it elsewhere" : cudaGetErrorString(status)) +
-            "): only the policy resident can be used; raise the limit of locked memory (ulimit -l) for the others";
+  notice_ = "CUDA cannot register host memory (" +
+            std::string(status == cudaSuccess ? "the device has another address for it" : cudaGetErrorString(status)) +
+            "), so only the policy resident works";
   return false;
 }
 
@@ -124,7 +125,7 @@ std::size_t PinnedSlabs::bytes() const {
 ManagedSlabs::ManagedSlabs(const std::vector<int>& devices) : device_(devices.front()), limit_(SIZE_MAX) {
   for (const int device : devices) {
     if (attribute(cudaDevAttrConcurrentManagedAccess, device) == 0) {
-      throw Error("CUDA device " + std::to_string(device), "cannot share unified memory with a running host",
+      throw Error("CUDA device " + std::to_string(device), "the device cannot share unified memory with a running host",
                   "use another policy than managed");
     }
     check(cudaSetDevice(device), "cudaSetDevice");
@@ -136,9 +137,9 @@ void* ManagedSlabs::allocate(std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   if (bytes > limit_ - bytes_) {
     throw graph::SlabShortage("policy managed",
-                              "the graph's lists outgrow device memory (" + std::to_string(limit_ >> 20) +
-                                  " MiB were free), and beyond it unified memory would go back and forth",
-                              "take another policy, as random-walk, or resident where the graph fits");
+                              "the graph's lists exceed the " + std::to_string(limit_ >> 20) +
+                                  " MiB of free device memory, and more would be moved back and forth",
+                              "use another policy: random-walk, or resident if the graph fits");
   }
   check(cudaSetDevice(device_), "cudaSetDevice");
   void* slab = nullptr;
@@ -146,7 +147,7 @@ void* ManagedSlabs::allocate(std::size_t bytes) {
     check(cudaMallocManaged(&slab, bytes, cudaMemAttachGlobal), "cudaMallocManaged");
   } catch (const DeviceOutOfMemory&) {
     throw graph::SlabShortage("policy managed", "CUDA has no unified memory left for the graph's lists",
-                              "see nvidia-smi for what else takes it, or take another policy");
+                              "use another policy, or see in nvidia-smi what else takes memory");
   }
   bytes_ += bytes;
   return slab;

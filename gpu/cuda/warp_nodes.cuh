@@ -37,10 +37,16 @@ struct GroupOf<1> {
   using type = Lane;
 };
 
+/// The sum of what the lanes of a warp have, in lane 0.
+__device__ inline unsigned long long sum_of_warp(unsigned long long own) {
+  for (int distance = 16; distance > 0; distance /= 2) own += __shfl_down_sync(whole_warp, own, distance);
+  return own;
+}
+
 /// Hands out the numbers below `count`, each once over all warps. The whole warp calls take().
-class Feed {
+class NumberDispenser {
  public:
-  __device__ Feed(std::uint64_t count, unsigned long long* taken) : count_(count), taken_(taken) {}
+  __device__ NumberDispenser(std::uint64_t count, unsigned long long* taken) : count_(count), taken_(taken) {}
 
   /// Returns a number to each group that wants one, or no_node if it gets none in this round. If no group of the warp got one,
   /// none are left.
@@ -61,6 +67,18 @@ class Feed {
     const std::uint64_t got = group.from(wanted && own < end_ ? own : no_node, 0);
     next_ = min(next_ + __popc(asking), end_);
     return got;
+  }
+
+  /// Each group that is not active loads the node of the number that it gets, and becomes active. Returns whether a group of
+  /// the warp is active.
+  template <class Group, class Load>
+  __device__ bool refill(Group group, bool& active, const Load& load) {
+    const std::uint64_t number = take(group, !active);
+    if (!active && number != no_node) {
+      load(number);
+      active = true;
+    }
+    return __any_sync(whole_warp, active);
   }
 
  private:

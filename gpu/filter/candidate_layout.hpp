@@ -11,7 +11,7 @@ namespace deltamatch::gpu {
 inline constexpr unsigned mask_bits = 32;
 
 /// A filter::Need on a device.
-struct CandidateNeed {
+struct CandidateRequirement {
   std::uint32_t reading;
   std::uint32_t entries;
   std::uint32_t neighbours;
@@ -20,7 +20,7 @@ struct CandidateNeed {
 enum class CandidateStep : std::uint8_t { label, degree, refine };
 
 /// What a step leaves. `edges` is split, so that threads do not all add to one number.
-struct CandidateLeft {
+struct CandidateCounts {
   unsigned long long candidates[mask_bits];  ///< by query vertex
   unsigned long long edges[mask_bits];
 };
@@ -35,10 +35,10 @@ struct CandidateWork {
   const std::uint32_t* by_label;       ///< by vertex label: the query vertices that admit it
   const std::uint32_t* least_degrees;  ///< by query vertex
   const std::uint32_t* first_need;     ///< by query vertex, then the end
-  const CandidateNeed* needs;
+  const CandidateRequirement* needs;
   const std::uint32_t* masks;  ///< by vertex: candidates before the step
   std::uint32_t* next;         ///< by vertex: candidates after it
-  CandidateLeft* left;         ///< counts of `next`; cleared before the step
+  CandidateCounts* left;       ///< counts of `next`; cleared before the step
 };
 
 }  // namespace deltamatch::gpu

@@ -18,7 +18,7 @@ DELTAMATCH_HOST_DEVICE inline std::uint32_t candidate_by_label(const CandidateWo
 DELTAMATCH_HOST_DEVICE inline bool has_degrees(const CandidateWork& work, std::uint32_t vertex, unsigned query_vertex) {
   if (work.degrees[vertex] < work.least_degrees[query_vertex]) return false;
   for (std::uint32_t n = work.first_need[query_vertex]; n < work.first_need[query_vertex + 1]; ++n) {
-    const CandidateNeed need = work.needs[n];
+    const CandidateRequirement need = work.needs[n];
     if (list_of(work.graph, work.graph.readings[need.reading], vertex).size < need.entries) return false;
   }
   return true;
@@ -37,7 +37,7 @@ DELTAMATCH_HOST_DEVICE inline std::uint32_t candidate_by_degree(const CandidateW
 /// early.
 template <class Group>
 DELTAMATCH_HOST_DEVICE bool leads_on(Group group, const std::uint32_t* masks, const PackedList& list,
-                                     const CandidateNeed& need) {
+                                     const CandidateRequirement& need) {
   std::uint32_t missing = need.neighbours;
   std::uint32_t entries = 0;
   for (std::uint32_t at = 0; at < list.size; at += Group::size) {
@@ -59,7 +59,7 @@ DELTAMATCH_HOST_DEVICE std::uint32_t candidate_refined(Group group, const Candid
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const unsigned query_vertex = lowest_bit(rest);
     for (std::uint32_t n = work.first_need[query_vertex]; n < work.first_need[query_vertex + 1]; ++n) {
-      const CandidateNeed need = work.needs[n];
+      const CandidateRequirement need = work.needs[n];
       if (leads_on(group, work.masks, list_of(work.graph, work.graph.readings[need.reading], vertex), need)) continue;
       mask &= ~(1U << query_vertex);
       break;

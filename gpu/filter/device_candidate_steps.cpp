@@ -23,10 +23,10 @@ struct DeviceCandidates::Memory {
   DeviceArray<std::uint32_t> by_label;
   DeviceArray<std::uint32_t> least_degrees;
   DeviceArray<std::uint32_t> first_need;
-  DeviceArray<CandidateNeed> needs;
+  DeviceArray<CandidateRequirement> needs;
   DeviceArray<std::uint32_t> masks;
   DeviceArray<std::uint32_t> next;
-  DeviceArray<CandidateLeft> left;
+  DeviceArray<CandidateCounts> left;
 };
 
 DeviceCandidates::DeviceCandidates(std::unique_ptr<CandidateOps> ops, Workers& workers)
@@ -39,7 +39,7 @@ void DeviceCandidates::look_at(const GraphView& graph) {
   graph_ = graph;
 }
 
-bool DeviceCandidates::begin(const filter::Asked& asked) {
+bool DeviceCandidates::begin(const filter::CandidateRequirements& asked) {
   const std::size_t vertices = asked.graph.base().vertices();
   if (vertices == 0) return false;
   std::vector<std::uint32_t> labels(vertices);
@@ -51,9 +51,9 @@ bool DeviceCandidates::begin(const filter::Asked& asked) {
     }
   });
   std::vector<std::uint32_t> first_need{0};
-  std::vector<CandidateNeed> needs;
+  std::vector<CandidateRequirement> needs;
   for (const auto& own : asked.needs) {
-    for (const filter::Need& need : own) needs.push_back({need.reading, need.entries, need.neighbours});
+    for (const filter::ListRequirement& need : own) needs.push_back({need.reading, need.entries, need.neighbours});
     first_need.push_back(static_cast<std::uint32_t>(needs.size()));
   }
   memory_.reset();
@@ -76,25 +76,25 @@ bool DeviceCandidates::begin(const filter::Asked& asked) {
   return true;
 }
 
-filter::Left DeviceCandidates::run(CandidateStep step) {
+filter::RemainingCandidates DeviceCandidates::run(CandidateStep step) {
   Memory& memory = *memory_;
-  ops_->clear(memory.left.get(), sizeof(CandidateLeft));
+  ops_->clear(memory.left.get(), sizeof(CandidateCounts));
   ops_->step({graph_, step, memory.vertices, memory.query_vertices, memory.labels.get(), memory.degrees.get(),
               memory.by_label.get(), memory.least_degrees.get(), memory.first_need.get(), memory.needs.get(),
               memory.masks.get(), memory.next.get(), memory.left.get()});
   std::swap(memory.masks, memory.next);
-  CandidateLeft left;
+  CandidateCounts left;
   ops_->read(&left, memory.left.get(), sizeof left);
-  filter::Left made;
+  filter::RemainingCandidates made;
   static_assert(mask_bits == std::tuple_size_v<decltype(made.candidates)>);
   std::copy(std::begin(left.candidates), std::end(left.candidates), made.candidates.begin());
   made.edges = std::accumulate(std::begin(left.edges), std::end(left.edges), std::uint64_t{0});
   return made;
 }
 
-filter::Left DeviceCandidates::by_label() { return run(CandidateStep::label); }
-filter::Left DeviceCandidates::by_degree() { return run(CandidateStep::degree); }
-filter::Left DeviceCandidates::refine() { return run(CandidateStep::refine); }
+filter::RemainingCandidates DeviceCandidates::by_label() { return run(CandidateStep::label); }
+filter::RemainingCandidates DeviceCandidates::by_degree() { return run(CandidateStep::degree); }
+filter::RemainingCandidates DeviceCandidates::refine() { return run(CandidateStep::refine); }
 
 void DeviceCandidates::read(std::span<filter::Mask> masks) {
   ops_->read(masks.data(), memory_->masks.get(), masks.size_bytes());

@@ -23,15 +23,15 @@ class DeviceCandidates final : public filter::CandidateSteps {
   [[nodiscard]] double kernel_seconds() { return ops_->kernel_seconds(); }
 
   /// Returns false if device memory is short or there is nothing to filter.
-  bool begin(const filter::Asked& asked) override;
-  filter::Left by_label() override;
-  filter::Left by_degree() override;
-  filter::Left refine() override;
+  bool begin(const filter::CandidateRequirements& asked) override;
+  filter::RemainingCandidates by_label() override;
+  filter::RemainingCandidates by_degree() override;
+  filter::RemainingCandidates refine() override;
   void read(std::span<filter::Mask> masks) override;
 
  private:
   struct Memory;
-  filter::Left run(CandidateStep step);
+  filter::RemainingCandidates run(CandidateStep step);
 
   std::unique_ptr<CandidateOps> ops_;
   Workers* workers_;

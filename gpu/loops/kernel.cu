@@ -1,7 +1,7 @@
 // The matching kernel: an interpreter of plan::Program, with one warp for each group of anchors.
 //
-// The warp is a class in layers, each in a header of its own:
-// - warp_frames: its memory
+// What a warp knows is the struct Warp. What it does are functions, by subject:
+// - warp: the struct, and its memory
 // - lists, warp_views: lists as a pass sees them
 // - warp_searches: what is looked for in lists
 // - warp_extension: how partial matches grow
@@ -34,183 +34,152 @@ using namespace device;
 constexpr unsigned warps_per_block = 4;
 constexpr unsigned resident_blocks = 4;  // per multiprocessor; limits the registers of a thread
 
-template <bool sums, bool in_shared, bool reuses>
-class Warp : public Listing<sums, in_shared, reuses> {
- public:
-  using Base = Listing<sums, in_shared, reuses>;
-  __device__ Warp(const Launch& work, const WarpLayout& layout) : Base(work, layout) {}
-
-  __device__ void run() {
-    while (this->take_chunk()) walk(0);
-    // No anchors are left: take over what others give away.
-    while (this->take_item()) walk(depth_);
-    finish();
-  }
-
- private:
-  using Base::add;
-  using Base::depth_;
-  using Base::header;
-  using Base::lane_;
-  using Base::multiply;
-  using Base::products;
-  using Base::sums_of;
-  using Base::total_;
-  using Base::work_;
-  using typename Base::Aim;
-
-  // Runs until all frames from `first` up are done.
-  __device__ void walk(std::uint32_t first) {
-    depth_ = first;
-    while (true) {
-      Header& own = header(depth_);
-      if (own.running == 0) {
-        if (this->time_to_look()) this->donate();
-        if (this->stopped_) return;
-        if constexpr (reuses) {
-          if (own.filled == 0 && own.next >= own.total && own.window < own.slots)
-            this->next_sets(longest_search * work_.set_capacity);
-        }
-        if (own.filled < 32 && own.next < own.total) this->fill();
-        const std::uint32_t filled = own.filled;
-        if (filled == 0) {
-          if (reuses && own.window < own.slots) continue;
-          if (depth_ == 0) return;
-          if (sums && own.tail == 0) {
-            if (lane_ < header(depth_ - 1).batch) {
-              products(depth_ - 1)[lane_] = multiply(products(depth_ - 1)[lane_], sums_of(depth_)[lane_]);
-            }
-            __syncwarp();
-          }
-          --depth_;
-          if (sums) skip_if_zero();
-          continue;
-        }
-        __syncwarp();
-        if (lane_ == 0) {
-          own.batch = min(filled, 32U);
-          own.running = 1;
-          if (depth_ == 0) {
-            own.pc = this->program().first_step;
-            own.end = this->program().end_step;
-          } else {
-            own.pc = work_.nodes[own.node].first_step;
-            own.end = work_.nodes[own.node].end_step;
-          }
-        }
-        __syncwarp();
-        continue;
-      }
-      const std::uint32_t pc = own.pc;
-      if (pc == own.end) {
-        this->shift();
-        continue;
-      }
-      __syncwarp();
-      if (lane_ == 0) own.pc = pc + 1;
-      __syncwarp();
-      run_step(work_.steps[pc]);
-    }
-  }
-
-  // If all products are zero, the rest of the term adds nothing.
-  __device__ void skip_if_zero() {
-    const bool some = lane_ < header(depth_).batch && products(depth_)[lane_] != 0;
-    if (__any_sync(all_lanes, some)) return;
-    if (lane_ == 0) {
-      Header& own = header(depth_);
+// If all products are zero, the rest of the term adds nothing.
+template <Kind kind>
+__device__ void skip_if_zero(Warp<kind>& warp) {
+  const bool some = warp.lane < warp.header(warp.depth).batch && warp.products(warp.depth)[warp.lane] != 0;
+  if (__any_sync(all_lanes, some)) return;
+  if (warp.lane == 0) {
+    Header& own = warp.header(warp.depth);
 #pragma unroll 1
-      while (own.pc < own.end && work_.steps[own.pc].kind != StepKind::term) ++own.pc;
+    while (own.pc < own.end && warp.work.steps[own.pc].kind != StepKind::term) ++own.pc;
+  }
+  __syncwarp();
+}
+
+// Runs a step of the program on the batch.
+template <Kind kind>
+__device__ void run_step(Warp<kind>& warp, const Step& step) {
+  const std::uint32_t batch = warp.header(warp.depth).batch;
+  switch (step.kind) {
+    case StepKind::term:
+      if (kind.sums) {
+        if (warp.lane < batch)
+          warp.products(warp.depth)[warp.lane] = multiply(warp, weight_of(warp, warp.depth, warp.lane), step.coefficient);
+        __syncwarp();
+      } else {
+        warp.ways = warp.lane < batch ? 1 : 0;
+      }
+      break;
+    case StepKind::count:
+      count_candidates(warp, warp.work.nodes[step.node]);
+      if (kind.sums) {
+        skip_if_zero(warp);
+      } else {
+        warp.ways = 0;
+      }
+      break;
+    case StepKind::loop: {
+      const Node& node = warp.work.nodes[step.node];
+      if (kind.reuses && node.keeps_set(warp.depth + 1)) {
+        push_frame(warp, step.node, step.tail != 0, 0, batch);
+        break;
+      }
+      unsigned wide = 0;
+      const std::uint32_t total = expand(warp, warp.depth + 1, node, Aim::loop, wide);
+      if (total > 0) {
+        push_frame(warp, step.node, step.tail != 0, total);
+      } else if (kind.sums && step.tail == 0) {
+        warp.products(warp.depth)[warp.lane] = 0;
+        __syncwarp();
+        skip_if_zero(warp);
+      }
+      break;
+    }
+    case StepKind::edges:
+      warp.ways = map_edges(warp, false);
+      break;
+    case StepKind::add:
+      if (!kind.sums) {
+        warp.total = add(warp, warp.total, warp.ways);
+      } else if (warp.lane < batch) {
+        const long long product = warp.products(warp.depth)[warp.lane];
+        if (warp.header(warp.depth).global != 0) {
+          warp.total = add(warp, warp.total, product);
+        } else {
+          add_shared(warp, &warp.sums_of(warp.header(warp.depth).base)[warp.homes(warp.depth)[warp.lane]], product);
+        }
+      }
+      __syncwarp();
+      break;
+    case StepKind::emit:
+      if (warp.program().plain != 0) {
+        emit_plain(warp, batch);
+      } else {
+        map_edges(warp, true);
+      }
+      warp.total += warp.program().plain != 0 && warp.lane < batch ? 1 : 0;
+      break;
+  }
+}
+
+// Runs until all frames from `first` up are done.
+template <Kind kind>
+__device__ void walk(Warp<kind>& warp, std::uint32_t first) {
+  warp.depth = first;
+  while (true) {
+    Header& own = warp.header(warp.depth);
+    if (own.running == 0) {
+      if (time_to_look(warp)) donate(warp);
+      if (warp.stopped) return;
+      if constexpr (kind.reuses) {
+        if (own.filled == 0 && own.next >= own.total && own.window < own.slots)
+          next_sets(warp, longest_search * warp.work.set_capacity);
+      }
+      if (own.filled < 32 && own.next < own.total) fill_frame(warp);
+      const std::uint32_t filled = own.filled;
+      if (filled == 0) {
+        if (kind.reuses && own.window < own.slots) continue;
+        if (warp.depth == 0) return;
+        if (kind.sums && own.tail == 0) {
+          if (warp.lane < warp.header(warp.depth - 1).batch) {
+            warp.products(warp.depth - 1)[warp.lane] =
+                multiply(warp, warp.products(warp.depth - 1)[warp.lane], warp.sums_of(warp.depth)[warp.lane]);
+          }
+          __syncwarp();
+        }
+        --warp.depth;
+        if (kind.sums) skip_if_zero(warp);
+        continue;
+      }
+      __syncwarp();
+      if (warp.lane == 0) {
+        own.batch = min(filled, 32U);
+        own.running = 1;
+        if (warp.depth == 0) {
+          own.pc = warp.program().first_step;
+          own.end = warp.program().end_step;
+        } else {
+          own.pc = warp.work.nodes[own.node].first_step;
+          own.end = warp.work.nodes[own.node].end_step;
+        }
+      }
+      __syncwarp();
+      continue;
+    }
+    const std::uint32_t pc = own.pc;
+    if (pc == own.end) {
+      end_batch(warp);
+      continue;
     }
     __syncwarp();
+    if (warp.lane == 0) own.pc = pc + 1;
+    __syncwarp();
+    run_step(warp, warp.work.steps[pc]);
   }
+}
 
-  __device__ void run_step(const Step& step) {
-    const std::uint32_t batch = header(depth_).batch;
-    switch (step.kind) {
-      case StepKind::term:
-        if (sums) {
-          if (lane_ < batch) products(depth_)[lane_] = multiply(this->weight_of(depth_, lane_), step.coefficient);
-          __syncwarp();
-        } else {
-          ways_ = lane_ < batch ? 1 : 0;
-        }
-        break;
-      case StepKind::count:
-        this->count(work_.nodes[step.node]);
-        if (sums) {
-          skip_if_zero();
-        } else {
-          ways_ = 0;
-        }
-        break;
-      case StepKind::loop: {
-        const Node& node = work_.nodes[step.node];
-        if (reuses && node.keeps_set(depth_ + 1)) {
-          this->push(step.node, step.tail != 0, 0, batch);
-          break;
-        }
-        unsigned wide = 0;
-        const std::uint32_t total = this->expand(depth_ + 1, node, Aim::loop, wide);
-        if (total > 0) {
-          this->push(step.node, step.tail != 0, total);
-        } else if (sums && step.tail == 0) {
-          products(depth_)[lane_] = 0;
-          __syncwarp();
-          skip_if_zero();
-        }
-        break;
-      }
-      case StepKind::edges:
-        ways_ = this->edges(false);
-        break;
-      case StepKind::add:
-        if (!sums) {
-          total_ = add(total_, ways_);
-        } else if (lane_ < batch) {
-          const long long product = products(depth_)[lane_];
-          if (header(depth_).global != 0) {
-            total_ = add(total_, product);
-          } else {
-            this->add_shared(&sums_of(header(depth_).base)[this->homes(depth_)[lane_]], product);
-          }
-        }
-        __syncwarp();
-        break;
-      case StepKind::emit:
-        if (this->program().plain != 0) {
-          this->emit_plain(batch);
-        } else {
-          this->edges(true);
-        }
-        total_ += this->program().plain != 0 && lane_ < batch ? 1 : 0;
-        break;
-    }
-  }
-
-  __device__ void finish() {
-    this->flush();
-    this->publish();
-    unsigned long long hits = this->hits_;
-    unsigned long long misses = this->misses_;
-#pragma unroll 1
-    for (unsigned offset = 16; offset > 0; offset /= 2) {
-      hits += __shfl_down_sync(all_lanes, hits, offset);
-      misses += __shfl_down_sync(all_lanes, misses, offset);
-    }
-    if (lane_ == 0) {
-      atomicAdd(&work_.counters->hits, hits);
-      atomicAdd(&work_.counters->misses, misses);
-    }
-  }
-
-  long long ways_ = 0;
-};
-
+// nvcc cannot name a kernel by a value of a class, so the parts of its kind are given one by one.
 template <bool sums, bool in_shared, bool reuses>
 __global__ void __launch_bounds__(warps_per_block * 32, resident_blocks)
     match_kernel(const __grid_constant__ Launch work, const __grid_constant__ WarpLayout layout) {
-  Warp<sums, in_shared, reuses>(work, layout).run();
+  Warp<Kind{sums, in_shared, reuses}> warp(work, layout);
+  while (take_chunk(warp)) walk(warp, 0);
+  // No anchors are left: take over what others give away.
+  while (take_item(warp)) walk(warp, warp.depth);
+  flush(warp);
+  publish_page(warp);
+  count_look_ups(warp);
 }
 
 using Kernel = void (*)(Launch, WarpLayout);
@@ -268,7 +237,7 @@ Grid fit_grid(const WarpLayout& layout, bool sums) {
   int blocks = 0;
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(grid.threads), grid.shared_bytes),
         "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-  if (blocks < 1) throw Error("matching kernel", "does not fit the device", "match this query on the CPU");
+  if (blocks < 1) throw Error("matching kernel", "the kernel does not fit the device", "match this query on the CPU");
   grid.blocks = static_cast<unsigned>(blocks * multiprocessors());
   if (!shared) grid.frame_words = std::size_t{grid.warps()} * layout.words;
   return grid;

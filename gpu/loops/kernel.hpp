@@ -170,20 +170,26 @@ struct Pages {
   return (page + 1) << 1 | static_cast<std::uint32_t>(lap & 1);
 }
 
-struct Launch {
+/// What both kernels are given, this one and the one that counts with tables (gpu/tables/table_sums.hpp).
+struct CommonLaunch {
   GraphView graph;
+  const Probe* probes;
+  const std::uint8_t* positions;
+  const Anchor* anchors;
+  Total* totals;  ///< by program
+  Queue* queue;
+  Counters* counters;
+  std::uint32_t* accesses[stores];  ///< for measuring: look-ups by store and vertex; else null
+};
+
+struct Launch : CommonLaunch {
   const Program* programs;
   const Node* nodes;
   const Step* steps;
-  const Probe* probes;
   const Joined* joined;
   const QueryEdge* edges;
-  const std::uint8_t* positions;
-  const Anchor* anchors;
   const Chunk* chunks;
   std::uint32_t chunk_count;
-  Total* totals;  ///< by program
-  Queue* queue;
   std::uint32_t warps;
   std::uint32_t share_interval;  ///< clocks after which a busy warp looks for idle ones again
   std::uint32_t idle_least;      ///< work is given away only while more warps than this wait
@@ -191,11 +197,9 @@ struct Launch {
   std::uint32_t* item_sequence;  ///< by item: twice the number of times it was read, plus one while it waits to be read
   std::uint32_t item_capacity;   ///< a power of two, several times the number of warps
   Pages pages;
-  Counters* counters;
-  std::uint32_t* accesses[stores];  ///< for measuring: look-ups by store and vertex; else null
-  std::uint32_t* frames;            ///< device memory for the warps' frames; null: they lie in shared memory
-  std::uint32_t* sets;              ///< device memory for sets that loops read again; see WarpLayout::sets
-  std::uint32_t set_capacity;       ///< ids that the sets of one depth may hold in a warp
+  std::uint32_t* frames;       ///< device memory for the warps' frames; null: they lie in shared memory
+  std::uint32_t* sets;         ///< device memory for sets that loops read again; see WarpLayout::sets
+  std::uint32_t set_capacity;  ///< ids that the sets of one depth may hold in a warp
 };
 
 /// What the largest nodes of a depth need.

@@ -57,185 +57,199 @@ __device__ inline bool holds(const std::uint32_t* a, std::uint32_t n, std::uint3
   return *a == x;
 }
 
-/// `Memory` has work_ with the graph, and program() with the pass.
-template <class Memory>
-class Lists : public Memory {
- protected:
-  using Memory::lane_;
-  using Memory::Memory;
-  using Memory::program;
-  using Memory::work_;
+// A group is a warp of the matching kernel, or a block of that with tables. It has the launch as `work`, and the program at
+// hand as program(). Each thread has its `lane`, and counts its look-ups in `hits` and `misses`.
 
-  // The list of a vertex. Pass false for `counted` if another lane or thread looks up the same list.
-  __device__ __noinline__ View look_up(std::uint32_t reading, std::uint32_t vertex, bool counted = true) {
-    View found{nullptr, 0, none};
-    const Reading& where = work_.graph.readings[reading];
-    const std::uint32_t relation = where.relation;
-    if (relation == none) return found;
-    const Store& store = work_.graph.stores[where.store];
-    if (vertex >= store.vertices) return found;
-    const uint4 raw = __ldg(reinterpret_cast<const uint4*>(store.rows) + vertex);
-    const auto* block = reinterpret_cast<const std::uint32_t*>(static_cast<std::uint64_t>(raw.y) << 32 | raw.x);
-    const std::uint32_t shape = raw.w;
-    const std::uint32_t slices = shape >> 7;
-    if (counted && work_.accesses[where.store] != nullptr) atomicAdd(&work_.accesses[where.store][vertex], 1U);
-    if (slices > 0) {
-      if ((shape & Row::cached_bit) != 0) {
-        hits_ += counted ? 1 : 0;
-      } else {
-        misses_ += counted ? 1 : 0;
-      }
-      std::uint32_t at = 0;
-      if (slices <= scanned_slices) {
-#pragma unroll 1
-        while (at < slices && block[2 * at] != relation) ++at;
-      } else {
-        std::uint32_t n = slices;
-#pragma unroll 1
-        while (n > 0) {
-          const std::uint32_t half = n >> 1;
-          const bool less = block[2 * (at + half)] < relation;
-          at = less ? at + half + 1 : at;
-          n = less ? n - half - 1 : half;
-        }
-        if (at < slices && block[2 * at] != relation) at = slices;
-      }
-      if (at < slices) {
-        const std::uint32_t begin = at == 0 ? 0 : block[2 * at - 1];
-        found.count = block[2 * at + 1] - begin;
-        found.ids = block + (2U << (shape >> 2 & 31U)) + begin;
-      }
+// The list of a vertex. Pass false for `counted` if another lane or thread looks up the same list.
+template <class Group>
+__device__ __noinline__ View look_up(Group& group, std::uint32_t reading, std::uint32_t vertex, bool counted = true) {
+  View found{nullptr, 0, none};
+  const DeviceReading& where = group.work.graph.readings[reading];
+  const std::uint32_t relation = where.relation;
+  if (relation == none) return found;
+  const Store& store = group.work.graph.stores[where.store];
+  if (vertex >= store.vertices) return found;
+  const uint4 raw = __ldg(reinterpret_cast<const uint4*>(store.rows) + vertex);
+  const auto* block = reinterpret_cast<const std::uint32_t*>(static_cast<std::uint64_t>(raw.y) << 32 | raw.x);
+  const std::uint32_t shape = raw.w;
+  const std::uint32_t slices = shape >> 7;
+  if (counted && group.work.accesses[where.store] != nullptr) atomicAdd(&group.work.accesses[where.store][vertex], 1U);
+  if (slices > 0) {
+    if ((shape & Row::cached_bit) != 0) {
+      group.hits += counted ? 1 : 0;
+    } else {
+      group.misses += counted ? 1 : 0;
     }
-    if ((shape & Row::staged_bit) != 0) {
-      const std::uint32_t row = lower_bound(store.delta_vertices, store.delta_rows, vertex);
-      if (row < store.delta_rows && store.delta_vertices[row] == vertex) {
-        std::uint32_t s = store.delta_first_slice[row];
-        std::uint32_t n = store.delta_first_slice[row + 1] - s;
-        const std::uint32_t end = s + n;
+    std::uint32_t at = 0;
+    if (slices <= scanned_slices) {
 #pragma unroll 1
-        while (n > 0) {
-          const std::uint32_t half = n >> 1;
-          const bool less = store.slices[s + half].relation < relation;
-          s = less ? s + half + 1 : s;
-          n = less ? n - half - 1 : half;
-        }
-        if (s < end && store.slices[s].relation == relation) found.slice = s;
+      while (at < slices && block[2 * at] != relation) ++at;
+    } else {
+      std::uint32_t n = slices;
+#pragma unroll 1
+      while (n > 0) {
+        const std::uint32_t half = n >> 1;
+        const bool less = block[2 * (at + half)] < relation;
+        at = less ? at + half + 1 : at;
+        n = less ? n - half - 1 : half;
       }
+      if (at < slices && block[2 * at] != relation) at = slices;
     }
-    return found;
+    if (at < slices) {
+      const std::uint32_t begin = at == 0 ? 0 : block[2 * at - 1];
+      found.count = block[2 * at + 1] - begin;
+      found.ids = block + (2U << (shape >> 2 & 31U)) + begin;
+    }
   }
-
-  // Whether this lane is the first among `looking` that looks up this vertex.
-  __device__ bool leads(unsigned looking, std::uint32_t vertex) const {
-    return static_cast<std::uint32_t>(__ffs(static_cast<int>(__match_any_sync(looking, vertex)))) - 1 == lane_;
-  }
-
-  // How many entries of an unchanged list lead to `id`.
-  __device__ static std::uint32_t entries_to(const View& list, std::uint32_t id) {
-    const std::uint32_t first = lower_bound(list.ids, list.count, id);
-    std::uint32_t end = first;
+  if ((shape & Row::staged_bit) != 0) {
+    const std::uint32_t row = lower_bound(store.delta_vertices, store.delta_rows, vertex);
+    if (row < store.delta_rows && store.delta_vertices[row] == vertex) {
+      std::uint32_t s = store.delta_first_slice[row];
+      std::uint32_t n = store.delta_first_slice[row + 1] - s;
+      const std::uint32_t end = s + n;
 #pragma unroll 1
-    while (end < list.count && list.ids[end] == id) ++end;
-    return end - first;
-  }
-
-  // --- which changes count ---
-
-  // Whether the changed data edge between `vertex` and `neighbour` ranks high enough to be read.
-  __device__ bool admits(const Anchor& anchor, std::uint32_t vertex, std::uint32_t neighbour, std::uint32_t label,
-                         bool incoming, bool inclusive) const {
-    const bool turned = work_.graph.directed ? incoming : vertex > neighbour;
-    const std::uint32_t tail = turned ? neighbour : vertex;
-    const std::uint32_t head = turned ? vertex : neighbour;
-    if (tail != anchor.tail) return tail > anchor.tail;
-    if (head != anchor.head) return head > anchor.head;
-    return inclusive ? label >= anchor.label : label > anchor.label;
-  }
-
-  // The least neighbour from which on changed entries of a base relation's list rank high enough.
-  __device__ std::uint32_t threshold(const Anchor& anchor, std::uint32_t vertex, const Reading& where, bool inclusive) const {
-    const bool label_suffices = inclusive ? where.edge_label >= anchor.label : where.edge_label > anchor.label;
-    if (work_.graph.directed ? !where.incoming : vertex <= anchor.tail) {
-      if (vertex > anchor.tail) return 0;
-      if (vertex < anchor.tail) return none;
-      return label_suffices ? anchor.head : anchor.head + 1;
+      while (n > 0) {
+        const std::uint32_t half = n >> 1;
+        const bool less = store.slices[s + half].relation < relation;
+        s = less ? s + half + 1 : s;
+        n = less ? n - half - 1 : half;
+      }
+      if (s < end && store.slices[s].relation == relation) found.slice = s;
     }
-    const bool at_tail = vertex > anchor.head || (vertex == anchor.head && label_suffices);
-    return at_tail ? anchor.tail : anchor.tail + 1;
   }
+  return found;
+}
 
-  // The changes of a base relation's list, which must have some.
-  // For removed matches, the list is as it was, without removed edges that rank too low. For added matches, it is as it will
-  // be, without new edges that rank too low.
-  __device__ __noinline__ Changes changes_of(const Probe& probe, std::uint32_t slice_index, std::uint32_t owner,
-                                             const Anchor& anchor) const {
-    const Reading& where = work_.graph.readings[probe.reading];
-    const Store& store = work_.graph.stores[0];
-    const DeltaSlice slice = store.slices[slice_index];
-    const DeltaSlice next = store.slices[slice_index + 1];
-    const std::uint32_t from = threshold(anchor, owner, where, probe.inclusive);
-    const std::uint32_t removed = next.removed_begin - slice.removed_begin;
-    const std::uint32_t added = next.added_begin - slice.added_begin;
-    if (program().pass == pass_added) return {removed, added - lower_bound(store.added + slice.added_begin, added, from)};
-    return {lower_bound(store.removed + slice.removed_begin, removed, from), 0};
+// Adds the look-ups of all lanes to the counts of the launch.
+template <class Group>
+__device__ void count_look_ups(const Group& group) {
+  unsigned long long hits = group.hits;
+  unsigned long long misses = group.misses;
+#pragma unroll 1
+  for (unsigned offset = 16; offset > 0; offset /= 2) {
+    hits += __shfl_down_sync(all_lanes, hits, offset);
+    misses += __shfl_down_sync(all_lanes, misses, offset);
   }
+  if (group.lane != 0) return;
+  atomicAdd(&group.work.counters->hits, hits);
+  atomicAdd(&group.work.counters->misses, misses);
+}
 
-  // Whether a list of a base relation leads to `id`. `here` says whether the stable entries do.
-  __device__ __noinline__ bool leads_to(std::uint32_t slice, Changes changes, std::uint32_t id, bool here) const {
-    const Store& store = work_.graph.stores[0];
-    if (here) return !holds(store.removed + store.slices[slice].removed_begin, changes.removed, id);
-    return holds(store.added + (store.slices[slice + 1].added_begin - changes.added), changes.added, id);
+// Whether this lane is the first among `looking` that looks up this vertex.
+template <class Group>
+__device__ bool leads(const Group& group, unsigned looking, std::uint32_t vertex) {
+  return static_cast<std::uint32_t>(__ffs(static_cast<int>(__match_any_sync(looking, vertex)))) - 1 == group.lane;
+}
+
+// How many entries of an unchanged list lead to `id`.
+__device__ inline std::uint32_t entries_to(const View& list, std::uint32_t id) {
+  const std::uint32_t first = lower_bound(list.ids, list.count, id);
+  std::uint32_t end = first;
+#pragma unroll 1
+  while (end < list.count && list.ids[end] == id) ++end;
+  return end - first;
+}
+
+// --- which changes count ---
+
+// Whether the changed data edge between `vertex` and `neighbour` ranks high enough to be read.
+template <class Group>
+__device__ bool admits(const Group& group, const Anchor& anchor, std::uint32_t vertex, std::uint32_t neighbour,
+                       std::uint32_t label, bool incoming, bool inclusive) {
+  const bool turned = group.work.graph.directed ? incoming : vertex > neighbour;
+  const std::uint32_t tail = turned ? neighbour : vertex;
+  const std::uint32_t head = turned ? vertex : neighbour;
+  if (tail != anchor.tail) return tail > anchor.tail;
+  if (head != anchor.head) return head > anchor.head;
+  return inclusive ? label >= anchor.label : label > anchor.label;
+}
+
+// The least neighbour from which on changed entries of a base relation's list rank high enough.
+template <class Group>
+__device__ std::uint32_t threshold(const Group& group, const Anchor& anchor, std::uint32_t vertex, const DeviceReading& where,
+                                   bool inclusive) {
+  const bool label_suffices = inclusive ? where.edge_label >= anchor.label : where.edge_label > anchor.label;
+  if (group.work.graph.directed ? !where.incoming : vertex <= anchor.tail) {
+    if (vertex > anchor.tail) return 0;
+    if (vertex < anchor.tail) return none;
+    return label_suffices ? anchor.head : anchor.head + 1;
   }
+  const bool at_tail = vertex > anchor.head || (vertex == anchor.head && label_suffices);
+  return at_tail ? anchor.tail : anchor.tail + 1;
+}
 
-  // --- the slow way ---
+// The changes of a base relation's list, which must have some.
+// For removed matches, the list is as it was, without removed edges that rank too low. For added matches, it is as it will
+// be, without new edges that rank too low.
+template <class Group>
+__device__ __noinline__ Changes changes_of(const Group& group, const Probe& probe, std::uint32_t slice_index,
+                                           std::uint32_t owner, const Anchor& anchor) {
+  const DeviceReading& where = group.work.graph.readings[probe.reading];
+  const Store& store = group.work.graph.stores[0];
+  const DeltaSlice slice = store.slices[slice_index];
+  const DeltaSlice next = store.slices[slice_index + 1];
+  const std::uint32_t from = threshold(group, anchor, owner, where, probe.inclusive);
+  const std::uint32_t removed = next.removed_begin - slice.removed_begin;
+  const std::uint32_t added = next.added_begin - slice.added_begin;
+  if (group.program().pass == pass_added) return {removed, added - lower_bound(store.added + slice.added_begin, added, from)};
+  return {lower_bound(store.removed + slice.removed_begin, removed, from), 0};
+}
 
-  // Whether a stable entry of a derived list, given by its id and tag, is not removed.
-  __device__ bool stays(const Store& store, const View& list, std::uint32_t id, std::uint32_t tag, const Anchor& anchor,
-                        std::uint32_t owner, bool inclusive) const {
-    if (list.slice == none) return true;
+// Whether a list of a base relation leads to `id`. `here` says whether the stable entries do.
+template <class Group>
+__device__ __noinline__ bool leads_to(const Group& group, std::uint32_t slice, Changes changes, std::uint32_t id, bool here) {
+  const Store& store = group.work.graph.stores[0];
+  if (here) return !holds(store.removed + store.slices[slice].removed_begin, changes.removed, id);
+  return holds(store.added + (store.slices[slice + 1].added_begin - changes.added), changes.added, id);
+}
+
+// --- the slow way ---
+
+// Whether a stable entry of a derived list, given by its id and tag, is not removed.
+template <class Group>
+__device__ bool stays(const Group& group, const Store& store, const View& list, std::uint32_t id, std::uint32_t tag,
+                      const Anchor& anchor, std::uint32_t owner, bool inclusive) {
+  if (list.slice == none) return true;
+  const DeltaSlice slice = store.slices[list.slice];
+  const std::uint32_t count = store.slices[list.slice + 1].removed_begin - slice.removed_begin;
+  const std::uint32_t* removed = store.removed + slice.removed_begin;
+#pragma unroll 1
+  for (std::uint32_t i = lower_bound(removed, count, id); i < count && removed[i] == id; ++i) {
+    if (store.removed_tags[slice.removed_begin + i] != tag) continue;
+    return group.program().pass == pass_removed && admits(group, anchor, owner, id, tag >> 1, (tag & 1U) != 0, inclusive);
+  }
+  return true;
+}
+
+// How many entries that count in a list lead to `id`.
+template <class Group>
+__device__ __noinline__ std::uint32_t multiplicity(const Group& group, const Probe& probe, const View& list,
+                                                   std::uint32_t owner, std::uint32_t id, const Anchor& anchor) {
+  const std::uint32_t at = lower_bound(list.ids, list.count, id);
+  const bool here = at < list.count && list.ids[at] == id;
+  const DeviceReading& where = group.work.graph.readings[probe.reading];
+  if (list.slice == none && !where.parallel) return here ? 1 : 0;
+  const Store& store = group.work.graph.stores[where.store];
+  if (!where.derived) return leads_to(group, list.slice, changes_of(group, probe, list.slice, owner, anchor), id, here) ? 1 : 0;
+  std::uint32_t found = 0;
+  if (here) {
+    const std::uint32_t capacity = store.rows[owner].capacity;
+#pragma unroll 1
+    for (std::uint32_t k = at; k < list.count && list.ids[k] == id; ++k) {
+      found += stays(group, store, list, id, list.ids[k + capacity], anchor, owner, probe.inclusive) ? 1 : 0;
+    }
+  }
+  if (list.slice != none && group.program().pass == pass_added) {
     const DeltaSlice slice = store.slices[list.slice];
-    const std::uint32_t count = store.slices[list.slice + 1].removed_begin - slice.removed_begin;
-    const std::uint32_t* removed = store.removed + slice.removed_begin;
+    const std::uint32_t count = store.slices[list.slice + 1].added_begin - slice.added_begin;
+    const std::uint32_t* added = store.added + slice.added_begin;
 #pragma unroll 1
-    for (std::uint32_t i = lower_bound(removed, count, id); i < count && removed[i] == id; ++i) {
-      if (store.removed_tags[slice.removed_begin + i] != tag) continue;
-      return program().pass == pass_removed && admits(anchor, owner, id, tag >> 1, (tag & 1U) != 0, inclusive);
+    for (std::uint32_t i = lower_bound(added, count, id); i < count && added[i] == id; ++i) {
+      const std::uint32_t tag = store.added_tags[slice.added_begin + i];
+      found += admits(group, anchor, owner, id, tag >> 1, (tag & 1U) != 0, probe.inclusive) ? 1 : 0;
     }
-    return true;
   }
-
-  // How many entries that count in a list lead to `id`.
-  __device__ __noinline__ std::uint32_t multiplicity(const Probe& probe, const View& list, std::uint32_t owner,
-                                                     std::uint32_t id, const Anchor& anchor) const {
-    const std::uint32_t at = lower_bound(list.ids, list.count, id);
-    const bool here = at < list.count && list.ids[at] == id;
-    const Reading& where = work_.graph.readings[probe.reading];
-    if (list.slice == none && !where.parallel) return here ? 1 : 0;
-    const Store& store = work_.graph.stores[where.store];
-    if (!where.derived) return leads_to(list.slice, changes_of(probe, list.slice, owner, anchor), id, here) ? 1 : 0;
-    std::uint32_t found = 0;
-    if (here) {
-      const std::uint32_t capacity = store.rows[owner].capacity;
-#pragma unroll 1
-      for (std::uint32_t k = at; k < list.count && list.ids[k] == id; ++k) {
-        found += stays(store, list, id, list.ids[k + capacity], anchor, owner, probe.inclusive) ? 1 : 0;
-      }
-    }
-    if (list.slice != none && program().pass == pass_added) {
-      const DeltaSlice slice = store.slices[list.slice];
-      const std::uint32_t count = store.slices[list.slice + 1].added_begin - slice.added_begin;
-      const std::uint32_t* added = store.added + slice.added_begin;
-#pragma unroll 1
-      for (std::uint32_t i = lower_bound(added, count, id); i < count && added[i] == id; ++i) {
-        const std::uint32_t tag = store.added_tags[slice.added_begin + i];
-        found += admits(anchor, owner, id, tag >> 1, (tag & 1U) != 0, probe.inclusive) ? 1 : 0;
-      }
-    }
-    return found;
-  }
-
-  unsigned long long hits_ = 0;
-  unsigned long long misses_ = 0;
-};
+  return found;
+}
 
 }  // namespace deltamatch::gpu::device

@@ -170,7 +170,7 @@ class CliqueSearch {
     }
     const Progress made = progress(memory);
     if (made.deferred == portion.count && made.written() == 0)
-      throw Error("counting cliques", "no room", "report this as a bug");
+      throw Error("clique counter", "a node does not fit the stack", "report this as a bug");
     tally.direct = checked_add(tally.direct, made.sums[0]);
     ops_.copy(work.nodes.heads, work.output.deferred.heads, made.deferred * sizeof(NodeHead));
     ops_.copy(work.nodes.words, work.output.deferred.words, made.deferred * words * sizeof(Word));

@@ -13,11 +13,11 @@
 namespace deltamatch::gpu {
 namespace {
 
-using device::Feed;
 using device::GroupOf;
 using device::no_node;
+using device::NumberDispenser;
 using device::reserve;
-using device::whole_warp;
+using device::sum_of_warp;
 
 constexpr unsigned block_threads = 128;
 constexpr unsigned row_lanes = 8;  // later lists are short on average
@@ -51,17 +51,11 @@ __global__ void __launch_bounds__(block_threads) expand_kernel(CliqueWork work) 
   using Group = typename GroupOf<lanes>::type;
   const CliqueSteps<words, Group> steps(Group{}, work.rows);
   const bool leader = steps.group.rank() == 0;
-  Feed feed(work.count, &work.output.progress->taken);
+  NumberDispenser feed(work.count, &work.output.progress->taken);
   CliqueNode<words> node{};
   CliqueSplit<words> split{};
   bool active = false;
-  for (;;) {
-    const std::uint64_t next = feed.take(steps.group, !active);
-    if (!active && next != no_node) {
-      node = steps.load(work.nodes, next);
-      active = true;
-    }
-    if (!__any_sync(whole_warp, active)) break;
+  while (feed.refill(steps.group, active, [&](std::uint64_t number) { node = steps.load(work.nodes, number); })) {
     unsigned children = 0;
     if (active) {
       const CliqueStep step = steps.step(node, work.missing, split);
@@ -97,8 +91,7 @@ __global__ void __launch_bounds__(block_threads) evaluate_kernel(CliqueWork work
   for (std::uint64_t i = thread / lanes; i < work.count; i += step) {
     sum += steps.completions(steps.load(work.nodes, i), work.missing);
   }
-  if (steps.group.rank() != 0) sum = 0;
-  for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_down_sync(whole_warp, sum, distance);
+  sum = sum_of_warp(steps.group.rank() == 0 ? sum : 0);
   if (threadIdx.x % 32 == 0 && sum != 0) atomicAdd(&work.output.progress->sums[0], sum);
 }
 
@@ -109,18 +102,15 @@ __global__ void __launch_bounds__(block_threads) grow_kernel(SetWork work) {
   const SetSteps<Group> steps{Group{}, work.rows, work.row_words, work.layers};
   const bool leader = steps.group.rank() == 0;
   const std::size_t node_words = std::size_t{work.layers} * work.row_words;
-  Feed feed(work.count, &work.output.progress->taken);
+  NumberDispenser feed(work.count, &work.output.progress->taken);
   NodeHead head{};
   const Word* node = nullptr;
   bool active = false;
-  for (;;) {
-    const std::uint64_t fresh = feed.take(steps.group, !active);
-    if (!active && fresh != no_node) {
-      head = work.nodes.heads[fresh];
-      node = work.nodes.words + fresh * node_words;
-      active = true;
-    }
-    if (!__any_sync(whole_warp, active)) break;
+  const auto load = [&](std::uint64_t number) {
+    head = work.nodes.heads[number];
+    node = work.nodes.words + number * node_words;
+  };
+  while (feed.refill(steps.group, active, load)) {
     TakenMember taken;
     bool grows = false;
     if (active) {
@@ -157,18 +147,15 @@ __global__ void __launch_bounds__(block_threads) finish_kernel(SetWork work) {
   using Group = typename GroupOf<lanes>::type;
   const SetSteps<Group> steps{Group{}, work.rows, work.row_words, work.layers};
   const std::size_t node_words = std::size_t{work.layers} * work.row_words;
-  Feed feed(work.count, &work.output.progress->taken);
+  NumberDispenser feed(work.count, &work.output.progress->taken);
   NodeHead head{};
   const Word* node = nullptr;
   bool active = false;
-  for (;;) {
-    const std::uint64_t fresh = feed.take(steps.group, !active);
-    if (!active && fresh != no_node) {
-      head = work.nodes.heads[fresh];
-      node = work.nodes.words + fresh * node_words;
-      active = true;
-    }
-    if (!__any_sync(whole_warp, active)) break;
+  const auto load = [&](std::uint64_t number) {
+    head = work.nodes.heads[number];
+    node = work.nodes.words + number * node_words;
+  };
+  while (feed.refill(steps.group, active, load)) {
     if (!active) continue;
     const TakenMember taken = steps.next(node, head.used, head.from);
     active = taken.member != TakenMember::none;
@@ -183,7 +170,7 @@ __global__ void __launch_bounds__(block_threads) finish_kernel(SetWork work) {
   for (unsigned layer = threadIdx.x / 32; layer < work.layers; layer += block_threads / 32) {
     unsigned long long sum = 0;
     for (unsigned i = threadIdx.x % 32; i < block_threads; i += 32) sum += sums[layer * block_threads + i];
-    for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_down_sync(whole_warp, sum, distance);
+    sum = sum_of_warp(sum);
     if (threadIdx.x % 32 == 0 && sum != 0) atomicAdd(&work.output.progress->sums[layer], sum);
   }
 }
@@ -208,7 +195,7 @@ CliqueKernels kernels_of(Width width) {
   for (std::size_t i = 0; i < clique_widths.size(); ++i) {
     if (clique_widths[i].members() == width.members()) return all[i];
   }
-  throw Error("clique kernel", "there is none of this width", "report this as a bug");
+  throw Error("clique kernel", "no kernel has this width", "report this as a bug");
 }
 
 struct SetKernels {

@@ -129,8 +129,8 @@ class MotifWalk {
       const std::uint32_t position = frame.next;
       if (position == frame.last) {
         if (size_ == floor) return;
-        unpass(frame.first, position < frame.bottom ? position : frame.bottom);
-        untake();
+        undo_pass(frame.first, position < frame.bottom ? position : frame.bottom);
+        undo_take();
         continue;
       }
       if (some && ends()) return save(floor);
@@ -148,7 +148,7 @@ class MotifWalk {
       begin(position + 1, position + 1, top_);
       if (size_ < tables_.depth) continue;
       visit();
-      untake();
+      undo_take();
     }
   }
 
@@ -213,7 +213,7 @@ class MotifWalk {
     group_.sync();
   }
 
-  DELTAMATCH_HOST_DEVICE void untake() {
+  DELTAMATCH_HOST_DEVICE void undo_take() {
     const std::uint32_t vertex = top_frame().vertex;
     const std::uint32_t bottom = top_frame().bottom;
     const auto kept = static_cast<std::uint8_t>(~(1U << --size_));
@@ -231,7 +231,7 @@ class MotifWalk {
     for (std::uint32_t i = first + group_.rank(); i < last; i += lanes) marks_[stack_[i]] &= taken;
     group_.sync();
   }
-  DELTAMATCH_HOST_DEVICE void unpass(std::uint32_t first, std::uint32_t last) const {
+  DELTAMATCH_HOST_DEVICE void undo_pass(std::uint32_t first, std::uint32_t last) const {
     for (std::uint32_t i = first + group_.rank(); i < last; i += lanes) marks_[stack_[i]] |= candidate;
     group_.sync();
   }

@@ -13,7 +13,7 @@ constexpr double told = 0.05;  // as CacheStatistics::coverage
 
 void CacheMeter::add(std::vector<estimate::Accessed> truth) {
   if (truth.empty()) return;
-  const std::vector<TopLists> found = estimate::top_lists(truth, shares);
+  const std::vector<estimate::TopLists> found = estimate::top_lists(truth, shares);
   if (sums_.empty()) {
     for (const double share : shares) sums_.push_back({share, 0, 0, 0});
   }
@@ -27,7 +27,7 @@ void CacheMeter::add(std::vector<estimate::Accessed> truth) {
 
 void CacheMeter::write(CacheStatistics& into) const {
   into.top.clear();
-  for (const TopLists& sum : sums_) {
+  for (const estimate::TopLists& sum : sums_) {
     into.top.push_back({sum.share, sum.accesses / batches_, sum.coverage / batches_, sum.bytes / batches_});
     if (sum.share == told) into.coverage = into.top.back().coverage;
   }

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "deltamatch/statistics.hpp"
 #include "estimate/selection.hpp"
+#include "gpu/mirror/cache_statistics.hpp"
 
 namespace deltamatch::gpu {
 
@@ -17,7 +17,7 @@ class CacheMeter {
   void write(CacheStatistics& into) const;
 
  private:
-  std::vector<TopLists> sums_;
+  std::vector<estimate::TopLists> sums_;
   double batches_ = 0;
 };
 

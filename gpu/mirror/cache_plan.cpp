@@ -94,39 +94,39 @@ bool CachePlan::replace(HotVertex vertex, const BlockShape& shape) {
 bool CachePlan::add(HotVertex vertex, const BlockShape& shape) {
   const CacheSlot* placed = place(vertex, shape);
   if (placed == nullptr) return false;
-  if (selections_ > 1) wishes_.push_back({slot_of_[vertex.store][vertex.vertex], selections_});
+  if (selections_ > 1) requests_.push_back({slot_of_[vertex.store][vertex.vertex], selections_});
   return true;
 }
 
 // Removes wishes that no longer hold, once they may be the majority.
-void CachePlan::forget_wishes() noexcept {
-  if (wishes_.size() < 2 * vertices_) return;
+void CachePlan::drop_requests() noexcept {
+  if (requests_.size() < 2 * vertices_) return;
   std::size_t kept = 0;
-  for (std::size_t i = first_wish_; i < wishes_.size(); ++i) {
-    if (holds(wishes_[i])) wishes_[kept++] = wishes_[i];
+  for (std::size_t i = first_request_; i < requests_.size(); ++i) {
+    if (holds(requests_[i])) requests_[kept++] = requests_[i];
   }
-  wishes_.resize(kept);
-  first_wish_ = 0;
+  requests_.resize(kept);
+  first_request_ = 0;
 }
 
 // Prefetches what evicting reads soon. Each step reads what an earlier one has fetched.
-void CachePlan::prefetch_eviction(std::size_t wish) const noexcept {
-  if (wish + 4 * ahead < wishes_.size()) __builtin_prefetch(&slots_[wishes_[wish + 4 * ahead].slot]);
-  if (wish + 2 * ahead >= wishes_.size()) return;
-  const auto slot_at = [&](std::size_t i) -> const CacheSlot& { return slots_[wishes_[i].slot]; };
-  if (const CacheSlot& slot = slot_at(wish + 2 * ahead); slot.block != DeviceArena::none) {
+void CachePlan::prefetch_eviction(std::size_t request) const noexcept {
+  if (request + 4 * ahead < requests_.size()) __builtin_prefetch(&slots_[requests_[request + 4 * ahead].slot]);
+  if (request + 2 * ahead >= requests_.size()) return;
+  const auto slot_at = [&](std::size_t i) -> const CacheSlot& { return slots_[requests_[i].slot]; };
+  if (const CacheSlot& slot = slot_at(request + 2 * ahead); slot.block != DeviceArena::none) {
     arena_.prefetch(slot.block);
     __builtin_prefetch(&slot_of_[slot.owner.store][slot.owner.vertex]);
   }
-  if (const CacheSlot& slot = slot_at(wish + ahead); slot.block != DeviceArena::none) arena_.prefetch_neighbours(slot.block);
+  if (const CacheSlot& slot = slot_at(request + ahead); slot.block != DeviceArena::none) arena_.prefetch_neighbours(slot.block);
 }
 
 // Drops the least recently wanted vertex. Returns false if the current selection wants all vertices that are left.
 bool CachePlan::evict_one(std::vector<HotVertex>& evicted) {
-  for (; first_wish_ < wishes_.size() && wishes_[first_wish_].selection != selections_; ++first_wish_) {
-    prefetch_eviction(first_wish_);
-    if (!holds(wishes_[first_wish_])) continue;
-    evicted.push_back(slots_[wishes_[first_wish_].slot].owner);
+  for (; first_request_ < requests_.size() && requests_[first_request_].selection != selections_; ++first_request_) {
+    prefetch_eviction(first_request_);
+    if (!holds(requests_[first_request_])) continue;
+    evicted.push_back(slots_[requests_[first_request_].slot].owner);
     drop(evicted.back());
     return true;
   }
@@ -138,7 +138,7 @@ void CachePlan::select(std::span<const HotVertex> hot, std::span<const BlockShap
   selection.evicted.clear();
   selection.unplaced.clear();
   selection.kept = 0;
-  forget_wishes();
+  drop_requests();
   ++selections_;
   moving_.clear();
   // Marks what stays before anything moves, so that nothing evicts it.
@@ -156,7 +156,7 @@ void CachePlan::select(std::span<const HotVertex> hot, std::span<const BlockShap
       continue;
     }
     slots_[slot].wanted = selections_;
-    wishes_.push_back({slot, selections_});
+    requests_.push_back({slot, selections_});
     ++selection.kept;
   }
   longest_first(moving_, [&](std::uint32_t i) { return shapes[i].words(); });
@@ -181,7 +181,7 @@ void CachePlan::make_room(const BlockShape& shape, std::vector<HotVertex>& evict
 std::size_t CachePlan::bytes() const noexcept {
   std::size_t numbers = free_slots_.capacity();
   for (const auto& slots : slot_of_) numbers += slots.capacity();
-  return arena_.bytes() + slots_.capacity() * sizeof(CacheSlot) + wishes_.capacity() * sizeof(Wish) +
+  return arena_.bytes() + slots_.capacity() * sizeof(CacheSlot) + requests_.capacity() * sizeof(SlotRequest) +
          numbers * sizeof(std::uint32_t);
 }
 

@@ -135,15 +135,17 @@ class CachePlan {
 
  private:
   // A selection wanted a slot. Holds until a later selection wants it, or its vertex leaves.
-  struct Wish {
+  struct SlotRequest {
     std::uint32_t slot;
     std::uint32_t selection;
   };
 
   CacheSlot* place(HotVertex vertex, const BlockShape& shape);
-  [[nodiscard]] bool holds(const Wish& wish) const noexcept { return slots_[wish.slot].wanted == wish.selection; }
-  void forget_wishes() noexcept;
-  void prefetch_eviction(std::size_t wish) const noexcept;
+  [[nodiscard]] bool holds(const SlotRequest& request) const noexcept {
+    return slots_[request.slot].wanted == request.selection;
+  }
+  void drop_requests() noexcept;
+  void prefetch_eviction(std::size_t request) const noexcept;
   bool evict_one(std::vector<HotVertex>& evicted);
 
   DeviceArena arena_;
@@ -151,8 +153,8 @@ class CachePlan {
   std::vector<CacheSlot> slots_;  // [0] belongs to no vertex
   std::vector<std::uint32_t> free_slots_;
   std::vector<std::uint32_t> slot_of_[stores];  // by vertex; 0: not cached
-  std::vector<Wish> wishes_;                    // of all selections, in their order
-  std::size_t first_wish_ = 0;
+  std::vector<SlotRequest> requests_;           // of all selections, in their order
+  std::size_t first_request_ = 0;
   std::vector<std::uint32_t> moving_;  // positions in the selection
   std::uint32_t selections_ = 1;
   std::uint64_t vertices_ = 0;

@@ -153,7 +153,7 @@ void DeviceGraph::Impl::send_chunk(std::span<const CacheSlot> slots, std::uint32
 }
 
 void DeviceGraph::Impl::select(std::span<const HotVertex> wanted) {
-  if (!sound) throw Error("device graph", "select without begin");
+  if (!sound) throw Error("device graph", "select was called without begin", "report this as a bug");
   sound = false;
   hot.clear();
   for (const HotVertex vertex : wanted) {
@@ -327,7 +327,7 @@ void DeviceGraph::Impl::renew_pool() {
     const std::size_t limit = std::min(cache_limit, ops->free_bytes());
     if (limit < least) {
       throw DeviceOutOfMemory("memory for " + std::to_string(((least - 1) >> 20) + 1) + " MiB of lists",
-                              "raise --gpu-memory where it is given, or take another policy than resident");
+                              "raise --gpu-memory if it is set, or use another policy than resident");
     }
     try {
       // Room to grow comes only from memory that nobody else needs.

@@ -14,7 +14,7 @@ namespace {
 
 constexpr unsigned batch_fence = 2;
 
-void write_readings(std::span<const graph::Resolved> resolved, Reading* readings) {
+void write_readings(std::span<const graph::Resolved> resolved, DeviceReading* readings) {
   for (std::size_t i = 0; i < resolved.size(); ++i) {
     const graph::Resolved& where = resolved[i];
     readings[i] = {where.store == nullptr ? graph::no_relation : where.relation,
@@ -260,13 +260,13 @@ void DeviceGraph::Impl::make_pool() {
 // Sends the batch and the readings in one copy.
 void DeviceGraph::Impl::send_batch(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved) {
   Parts parts;
-  const std::size_t readings_at = parts.add<Reading>(resolved.size());
+  const std::size_t readings_at = parts.add<DeviceReading>(resolved.size());
   BatchLayout layouts[stores];
   for (unsigned s = 0; s < stores; ++s) {
     if (mirrors[s].store != nullptr) layouts[s] = lay_out(*mirrors[s].store, parts);
   }
   reserve_batch(parts.bytes());
-  write_readings(resolved, batch_host.as<Reading>(readings_at));
+  write_readings(resolved, batch_host.as<DeviceReading>(readings_at));
   for (unsigned s = 0; s < stores; ++s) {
     Mirror& mirror = mirrors[s];
     mirror.batch = {};
@@ -281,7 +281,7 @@ void DeviceGraph::Impl::send_batch(const graph::DataGraph& graph, std::span<cons
   ops->fence(batch_fence);
   batch_bytes += parts.bytes();
   view = {{mirrors[0].view, mirrors[1].view, mirrors[2].view},
-          batch_device.as<const Reading>(readings_at),
+          batch_device.as<const DeviceReading>(readings_at),
           static_cast<std::uint8_t>(graph.directed() ? 1 : 0)};
 }
 

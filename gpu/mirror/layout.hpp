@@ -47,7 +47,7 @@ struct Store {
 };
 
 /// A resolved reading (graph::Resolved).
-struct Reading {
+struct DeviceReading {
   std::uint32_t relation;    ///< no_relation: no edge is covered
   std::uint32_t edge_label;  ///< of all entries of a base relation
   std::uint8_t derived;      ///< 1: entries have tags
@@ -58,7 +58,7 @@ struct Reading {
 
 struct GraphView {
   Store stores[gpu::stores];
-  const Reading* readings;
+  const DeviceReading* readings;
   std::uint8_t directed;
 };
 

@@ -13,7 +13,7 @@ struct PackedList {
 };
 
 /// The list of a reading at a vertex, without the batch. O(log lists of the vertex).
-DELTAMATCH_HOST_DEVICE inline PackedList list_of(const GraphView& graph, const Reading& where, std::uint32_t vertex) {
+DELTAMATCH_HOST_DEVICE inline PackedList list_of(const GraphView& graph, const DeviceReading& where, std::uint32_t vertex) {
   const Store& store = graph.stores[where.store];
   if (where.relation == 0xffffffffU || vertex >= store.vertices) return {nullptr, 0, 0};
   const Row row = store.rows[vertex];

@@ -10,7 +10,6 @@ namespace deltamatch::gpu {
 
 namespace {
 
-constexpr std::size_t max_query_edges = 64;  // size of the kernel's local arrays
 constexpr std::uint32_t max_chunk = 32;
 // Anchors that a thread takes at a time. Fewer are not worth waking another thread.
 constexpr std::size_t share_grain = std::size_t{1} << 14;
@@ -153,25 +152,6 @@ void note_needs(const plan::Program& program, std::span<const SetUse> sets, std:
   }
 }
 
-// Whether some matched vertices may have fewer data edges than the query needs. For isomorphism, query edges that must differ
-// may lie between the same two vertices. For edge-distinct matching, lists may hold parallel edges.
-//
-// The kernel would notice only after trying all combinations. The CPU notices it first.
-bool may_lack_edges(const plan::BoundQuery& query, std::span<const graph::Resolved> resolved) {
-  if (query.mode == MatchMode::isomorphism) return query.edges_may_coincide();
-  return query.mode == MatchMode::edge_distinct && match::reads_parallels(query, resolved);
-}
-
-// Whether a query's readings can be named, and its lists numbered without a wrap.
-bool keeps_to(const KernelLimits& limits, const plan::BoundQuery& query, std::span<const graph::Resolved> resolved) {
-  const auto fits = [&](graph::ReadingId reading) {
-    const graph::Resolved& where = resolved[reading];
-    return reading < limits.readings && (where.store == nullptr || where.store->longest(where.relation) <= limits.longest_list);
-  };
-  return std::ranges::all_of(query.any_edge, fits) &&
-         std::ranges::all_of(query.edges, [&](const plan::BoundEdge& edge) { return std::ranges::all_of(edge.reading, fits); });
-}
-
 // Gathers the programs of a batch by pass, then task, then plan.
 class Collector {
  public:
@@ -283,11 +263,8 @@ class Collector {
 
   // Whether the kernel can run a task together with the earlier ones. If so, notes what it needs.
   bool make_room(std::uint32_t task) {
-    if (tasks_[task].query->edges.size() > max_query_edges) return false;
-    if (may_lack_edges(*tasks_[task].query, resolved_)) return false;
-    if (!keeps_to(limits_, *tasks_[task].query, resolved_)) return false;
     const bool rooted = std::ranges::any_of(passes_, [](const match::PassWork& pass) { return !pass.roots.empty(); });
-    if (rooted && !fits_tables(*tasks_[task].plans->rooted, resolved_)) return false;
+    if (!runs_on_kernels(tasks_[task], resolved_, rooted, limits_)) return false;
     const bool weighted = match::reads_parallels(*tasks_[task].query, resolved_);
     struct Wanted {
       FlatWork* work;
@@ -308,7 +285,7 @@ class Collector {
       note_needs(program.program, sets, 0, program.program.root_steps, 1, kind.needs);
     }
     for (const Wanted& kind : wanted) {
-      if (kind.some && !make_layout(kind.needs, kind.sums, kind.work->weighted || weighted)) return false;
+      if (kind.some && !fits_frames(kind.needs, kind.sums, kind.work->weighted || weighted)) return false;
     }
     for (Wanted& kind : wanted) {
       if (!kind.some) continue;

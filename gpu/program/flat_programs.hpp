@@ -5,8 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "deltamatch/gpu.hpp"
 #include "gpu/loops/kernel.hpp"
+#include "gpu/program/choices.hpp"
+#include "gpu/program/eligibility.hpp"
 #include "gpu/program/flat_sums.hpp"
 #include "gpu/program/set_plan.hpp"
 #include "match/programs.hpp"
@@ -43,25 +44,14 @@ struct FlatPrograms {
   }
 };
 
-/// What kernels can name and number. Queries that need more are left to the CPU. Tests set lower limits.
-struct KernelLimits {
-  /// Readings that a probe can name.
-  std::uint32_t readings = std::uint32_t{1} << (8 * sizeof(Probe::reading));
-  /// Entries of a list that is read, before and after the batch.
-  ///
-  /// The children of 32 partial matches are numbered together in 32 bits. A match's children may come from the list before the
-  /// batch and from what the batch adds. So the children may be as many as 64 lists hold. Flags share words with lengths.
-  std::uint32_t longest_list = std::uint32_t{1} << 25;
-};
-
 /// Sets AnchorProgram::tables for the sums that the kernel is to count with tables.
 void choose_tables(std::span<const match::QueryTask> tasks, std::span<const graph::Resolved> resolved, GpuTables tables,
                    match::Programs& programs);
 
 /// Flattens the programs for the anchors and roots of `passes`. `choice` says which loops read sets.
 ///
-/// Sets `left_out`, by task, if the kernel cannot run a task in some pass. It holds query edges in local memory, and what a
-/// task reads must keep to `limits`. The frames of all tasks in a launch must be addressable; earlier tasks have precedence.
+/// Sets `left_out`, by task, if the kernel cannot run a task in some pass (runs_on_kernels). The frames of all tasks in a
+/// launch must be addressable; earlier tasks have precedence.
 ///
 /// If `workers` is not null, its threads share out many anchors. The result is the same.
 void flatten(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved, std::span<const match::PassWork> passes,

@@ -36,28 +36,6 @@ std::size_t group_of(std::uint32_t size) noexcept {
   return 32 + std::size_t{width - 6} * 16 + (size >> (width - 5) & 15U);
 }
 
-bool readable(graph::ReadingId reading, std::span<const graph::Resolved> resolved) {
-  return !resolved[reading].derived && !resolved[reading].parallel;
-}
-
-bool readable(const std::vector<plan::Probe>& probes, std::span<const graph::Resolved> resolved) {
-  return probes.size() <= max_sum_probes &&
-         std::ranges::all_of(probes, [&](const plan::Probe& probe) { return readable(probe.reading, resolved); });
-}
-
-bool fits(const std::vector<Factor>& factors, std::size_t binds, std::span<const graph::Resolved> resolved) {
-  return std::ranges::all_of(factors, [&](const Factor& factor) {
-    const bool bind = factor.kind == Factor::Kind::bind;
-    return binds + (bind ? 1 : 0) <= max_sum_binds && factor.vertices.size() <= max_positions &&
-           std::ranges::all_of(factor.vertices, [&](const Candidates& wanted) { return readable(wanted.probes, resolved); }) &&
-           std::ranges::all_of(factor.edges,
-                               [&](const plan::TreeEdge& edge) {
-                                 return readable(edge.a_to_b, resolved) && readable(edge.b_to_a, resolved);
-                               }) &&
-           fits(factor.inner, binds + 1, resolved) && fits(factor.others, binds, resolved);
-  });
-}
-
 // Whether the part of a tree beyond `vertex`, seen from `parent`, has a vertex with candidates.
 bool reaches_candidates(const Factor& tree, std::size_t vertex, std::size_t parent) {
   if (!tree.vertices[vertex].probes.empty()) return true;
@@ -187,17 +165,6 @@ plan::CountPlan bind_prefix(const plan::Plan& plan) {
   }
   made.prefix = 0;
   return made;
-}
-
-bool fits_tables(const plan::CountPlan& count, const std::vector<plan::Probe>& closing,
-                 std::span<const graph::Resolved> resolved) {
-  return !count.terms.empty() && count.prefix == 0 && !count.ordered && readable(closing, resolved) &&
-         std::ranges::all_of(count.terms, [&](const plan::Term& term) { return fits(term.factors, 0, resolved); });
-}
-
-bool fits_tables(const plan::RootedPlan& plan, std::span<const graph::Resolved> resolved) {
-  constexpr std::size_t working_tables = 2;
-  return plan.tables + working_tables <= max_sum_tables && fits_tables(plan.count, {}, resolved);
 }
 
 bool meets_in_the_middle(const plan::CountPlan& count) {

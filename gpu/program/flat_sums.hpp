@@ -44,14 +44,6 @@ struct FlatSums {
 /// The count plan of a delta plan. The levels that the plan enumerates first become bound vertices of every term.
 [[nodiscard]] plan::CountPlan bind_prefix(const plan::Plan& plan);
 
-/// Whether the kernel can evaluate a count plan. The plan must have no prefix, and must not order the anchor's ends. It must
-/// read only lists of base relations without parallel edges.
-[[nodiscard]] bool fits_tables(const plan::CountPlan& count, const std::vector<plan::Probe>& closing,
-                               std::span<const graph::Resolved> resolved);
-
-/// The same for a rooted plan.
-[[nodiscard]] bool fits_tables(const plan::RootedPlan& plan, std::span<const graph::Resolved> resolved);
-
 /// Whether tables beat nested loops: in some tree, ways from several matched vertices meet at a vertex that is adjacent to no
 /// matched one.
 [[nodiscard]] bool meets_in_the_middle(const plan::CountPlan& count);

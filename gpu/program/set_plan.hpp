@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-#include "deltamatch/gpu.hpp"
+#include "gpu/program/choices.hpp"
 #include "graph/data_graph.hpp"
 #include "plan/program.hpp"
 

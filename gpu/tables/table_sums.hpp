@@ -107,24 +107,17 @@ struct SumMemory {
   }
 };
 
-struct SumLaunch {
-  GraphView graph;
+/// The next_chunk of its queue counts items.
+struct SumLaunch : CommonLaunch {
   const SumProgram* programs;
   const SumTerm* terms;
   const SumFactor* factors;
   const SumVertex* vertices;
   const SumEdge* edges;
-  const Probe* probes;
-  const std::uint8_t* positions;
-  const Anchor* anchors;
   const SumItem* items;
   std::uint32_t item_count;
   SumMemory memory;        ///< the kernel expects its tables to be zero, and leaves them so
-  Total* totals;           ///< by program
-  Queue* queue;            ///< its next_chunk counts items
   std::uint32_t* refused;  ///< the number of items that need more memory, then their indices
-  Counters* counters;
-  std::uint32_t* accesses[stores];  ///< as in Launch
 };
 
 /// The warps of a block for light items, and for heavy ones.

@@ -12,10 +12,10 @@
 
 namespace deltamatch {
 
-/// Announces the next batch, so that the engine looks up its ids while it matches the current one. Used only with a backend: if
-/// the CPU matches, it has no time to spare. Never changes results, whichever batch is announced or comes. The engine calls it
-/// from a thread of its own. The call waits until the next batch is known or `stop` is requested. It returns null if there is
-/// none; an exception counts as null. The batch must not change until the call of process returns.
+/// Announces the next batch, so that the engine looks up its ids while it matches the current one. Used only if the
+/// backend leaves cores idle (BackendCapabilities::frees_cores). Never changes results, whichever batch is announced or comes.
+/// The engine calls it from a thread of its own. The call waits until the next batch is known or `stop` is requested. It
+/// returns null if there is none; an exception counts as null. The batch must not change until the call of process returns.
 using Upcoming = std::function<const UpdateBatch*(const std::stop_token& stop)>;
 
 /// What to do if an update of a record is refused. stop: apply all records before this one and stop there. skip: leave the

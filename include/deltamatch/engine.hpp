@@ -6,10 +6,13 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "deltamatch/attribute.hpp"
+#include "deltamatch/backend.hpp"
 #include "deltamatch/batch.hpp"
 #include "deltamatch/error.hpp"
 #include "deltamatch/query.hpp"
@@ -21,9 +24,6 @@
 
 namespace deltamatch {
 
-/// Stores neighbour lists and matches on them. A build for GPUs can make one (deltamatch/gpu.hpp).
-class Backend;
-
 namespace engine {
 struct BulkLoader;
 }
@@ -33,8 +33,8 @@ struct EngineOptions {
   unsigned threads = 0;  ///< 0: as many as the machine has cores
   /// Sliding window in microseconds. An edge lives while its latest insert time + window > watermark. 0: no window.
   Timestamp window = 0;
-  Schema schema{};  ///< which edges there are
-  std::shared_ptr<Backend> backend = nullptr;  ///< null: lists are on the heap, and CPU cores match
+  Schema schema{};                             ///< which edges there are
+  std::shared_ptr<Backend> backend = nullptr;  ///< null: that of make_cpu_backend
   friend bool operator==(const EngineOptions&, const EngineOptions&) = default;
 };
 
@@ -58,15 +58,20 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   /// Registers a standing query. Its matches are reported from the next batch on. Throws Error(configuration) if the query does
-  /// not fit the graph (directed edges over undirected data) or if the options exclude each other.
+  /// not fit the graph (directed edges over undirected data) or if the options exclude each other. It also throws if another
+  /// standing query has the name; any number of them may have the empty name.
   QueryId add_query(const Query& query, const QueryOptions& options = {});
   void remove_query(QueryId query);
+  /// Removes queries and registers others, all of them or none. A new query may have the name of a removed one. Returns the ids
+  /// of the new queries, in their order. Throws as add_query does, and if a removed query does not exist.
+  std::vector<QueryId> replace_queries(std::span<const QueryId> removed, std::span<const NewQuery> added);
 
   /// Applies updates without matching, to load the start graph. Records are refused as in process.
   BatchResult load(const UpdateBatch& batch, OnReject on_reject = OnReject::stop);
 
   /// Applies one batch and finds the matches that appeared and vanished. `sink` gets the matches of listing queries after all
-  /// matching of the batch has succeeded. It may be null.
+  /// matching of the batch has succeeded. It may be null. Throws Error(configuration) if there is a sink and standing queries,
+  /// but none of them lists.
   BatchResult process(const UpdateBatch& batch, OnReject on_reject = OnReject::stop, MatchSink* sink = nullptr,
                       const Upcoming& upcoming = {});
   /// Processes a batch like the above, with limits and control during the run. Returns nullopt if `options.stop` abandoned the
@@ -121,7 +126,8 @@ class Engine {
   void analyze(bool on) noexcept;
 
   [[nodiscard]] GraphStatistics graph() const;
-  [[nodiscard]] CacheStatistics cache() const;
+  /// What the backend did since the engine was made.
+  [[nodiscard]] BackendStatistics backend_statistics() const;
   /// Calls `take` with updates that rebuild the graph: first every vertex (insert_vertex with its label), then every edge
   /// (insert_edge). Edges have their time if there is a window. Both are in order of ids, so equal graphs give equal sequences.
   /// The views are valid during the call. O(n log n).

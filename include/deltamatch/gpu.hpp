@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-namespace deltamatch {
+#include "deltamatch/backend.hpp"
 
-class Backend;
+namespace deltamatch {
 
 /// Which neighbour lists are in device memory while a batch is matched. The kernel reads all others from host memory.
 enum class CachePolicy : std::uint8_t {
@@ -31,36 +31,6 @@ enum class WalkCount : std::uint8_t {
   formula,  ///< as fixed, with the paper's formula (5), repeated with the least estimate so far
 };
 
-/// Which sums run in the kernel that counts with tables, instead of the one that walks loops.
-enum class GpuTables : std::uint8_t {
-  automatic,  ///< sums in which paths from several matched vertices meet at a vertex that is adjacent to none of them
-  always,     ///< every sum that it supports
-  never,
-};
-
-/// Whether loops of a kernel reuse the sets that outer loops have found.
-enum class GpuReuse : std::uint8_t {
-  automatic,  ///< in programs that are expected to do less than half of the work then
-  always,     ///< wherever they can
-  never,
-};
-
-/// Overrides for tests and measurements. Zero means the normal behaviour.
-struct GpuTesting {
-  std::uint32_t share_interval = 0;  ///< device clocks after which a busy warp looks for idle ones to share its work with
-  double idle_share = 0;             ///< fraction of all warps that must be idle before busy ones share their work
-  std::uint32_t spare_pages = 0;     ///< pages for listed matches, beyond one for each warp of a kernel
-  std::uint32_t refused_launch = 0;  ///< index of the kernel launch that fails at once, from 1 on each device
-  std::uint32_t crashed_launch = 0;  ///< index of the kernel launch that reads an invalid address, from 1 on each device
-  GpuTables tables = GpuTables::automatic;
-  GpuReuse reuse = GpuReuse::automatic;
-  std::size_t table_memory = 0;    ///< bytes for the tables of all blocks together, if a table works with so few
-  bool forgets = false;            ///< every batch finds an empty cache
-  std::uint32_t refused_slab = 0;  ///< index of the first slab of the graph's lists that CUDA does not register, from 1
-  std::uint32_t set_capacity = 0;  ///< ids that a warp can store for reuse by inner loops
-  double miss_bytes = 0;           ///< assumed cost in random_walk of a look-up that misses, in addition to reading its list
-};
-
 struct GpuOptions {
   static constexpr double least_walks = 0x1p10;
   static constexpr double most_walks = 0x1p22;
@@ -74,9 +44,8 @@ struct GpuOptions {
   /// WalkCount::paper or formula, the cache is chosen anew for every batch.
   double walks = 0;
   WalkCount walk_count = WalkCount::even;
-  /// Counts every look-up on the device for CacheStatistics::coverage. This slows matching down.
+  /// Counts every look-up on the device for backend_metrics::coverage. This slows matching down.
   bool measure = false;
-  GpuTesting testing{};
 };
 
 /// The CUDA ordinals, ascending, of the devices that this build has code for.

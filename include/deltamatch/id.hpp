@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
@@ -26,9 +27,9 @@ class Id {
 
  public:
   constexpr Id() noexcept = default;
-  /// Any integer. Throws std::out_of_range if it is above 2^63 - 1, which only an unsigned 64-bit integer can be.
+  /// Any integer of at most 64 bits. Throws std::out_of_range if it is above 2^63 - 1, which only an unsigned one can be.
   template <std::integral Integer>
-    requires(!is_character<Integer>)
+    requires(!is_character<Integer> && sizeof(Integer) <= sizeof(std::int64_t))
   constexpr Id(Integer number) noexcept(always_fits<Integer>)  // NOLINT(google-explicit-constructor)
       : number_(static_cast<std::int64_t>(number)) {
     if constexpr (!always_fits<Integer>) {
@@ -39,6 +40,7 @@ class Id {
       : text_(text), is_text_(true) {}
   constexpr Id(const char* text) noexcept : Id(std::string_view(text)) {}         // NOLINT(google-explicit-constructor)
   constexpr Id(const std::string& text) noexcept : Id(std::string_view(text)) {}  // NOLINT(google-explicit-constructor)
+  Id(std::nullptr_t) = delete;                                                    // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] constexpr bool is_text() const noexcept { return is_text_; }
   /// Requires `!is_text()`.

@@ -136,7 +136,7 @@ struct MineOptions {
 };
 
 enum class MotifMethod : std::uint8_t {
-  automatic,  ///< the fastest that supports the options; with a backend, the fastest that devices support
+  automatic,  ///< the fastest that supports the options; if the backend counts motifs, the fastest that it supports
   formulas,   ///< k <= 5: from counts per vertex, edge and pair; nothing larger than a diamond is enumerated
   pairs,      ///< visits subgraphs of k - 2 vertices and counts the pairs that complete them
   extend,     ///< visits subgraphs of k - 1 vertices and counts the vertices that complete them

@@ -18,6 +18,12 @@ struct QueryOptions {
   friend bool operator==(const QueryOptions&, const QueryOptions&) = default;
 };
 
+/// A query that is to be registered.
+struct NewQuery {
+  Query query;
+  QueryOptions options{};
+};
+
 /// Identifies a standing query. Ids are never reused within one engine.
 enum class QueryId : std::uint32_t {};
 

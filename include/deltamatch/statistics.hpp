@@ -1,8 +1,10 @@
-// Sizes of the graph and its labels, and what a backend's cache did.
+// Sizes of the graph and its labels, and what a backend did.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 namespace deltamatch {
@@ -25,30 +27,41 @@ struct EdgeLabelStatistics {
   std::uint64_t bytes = 0;  ///< of their neighbour lists; memory per vertex and spare room belong to no label
 };
 
-/// The most frequently read lists. `share` is relative to all lists that were read.
-struct TopLists {
-  double share;
-  double accesses;  ///< their fraction of all look-ups
-  double coverage;  ///< the fraction of these look-ups that hit the cache
-  double bytes;     ///< cache size that holds all of them
+/// A figure that a backend reports.
+struct BackendMetric {
+  enum class Kind : std::uint8_t {
+    counter,  ///< since the engine was made; it never decreases
+    gauge,    ///< of the present
+  };
+  std::string name;  ///< words of lower-case letters and digits, joined by underscores; unique within the backend
+  std::variant<std::uint64_t, double> value;
+  Kind kind = Kind::counter;
+  std::string help = {};  ///< one sentence for pages of metrics
 };
 
-/// What a backend's cache of neighbour lists did since the engine was made. All 0 without a cache. A list counts once for each
-/// look-up by a kernel.
-struct CacheStatistics {
-  std::uint64_t hits = 0;          ///< look-ups of lists in device memory
-  std::uint64_t misses = 0;        ///< look-ups of lists that were read from host memory
-  std::uint64_t copied_bytes = 0;  ///< sent to the device in bulk, for the cache and for batches
-  std::uint64_t cached_lists = 0;  ///< in device memory now
-  std::uint64_t cached_bytes = 0;
-  std::uint64_t choices = 0;       ///< how often the cache's contents were chosen anew
-  std::uint64_t shared_parts = 0;  ///< parts of work that busy warps gave to idle ones
-  std::uint64_t on_cpu = 0;        ///< how many times a query of a batch ran on the CPU instead, in one of its passes or both
-  double kernel_seconds = 0;       ///< run time of kernels; of several devices the longest
-  std::string notice;              ///< what the backend did differently than planned, and why; empty if nothing
-  /// If measuring is on: averages over the batches, for shares of 1 % to 5 %, 10 % and 20 %.
-  std::vector<TopLists> top;
-  double coverage = 0;  ///< of the top 5 %
+/// Names that several backends may use, always with these meanings. A backend with memory of its own reports the first five.
+namespace backend_metrics {
+inline constexpr std::string_view hits = "hits";      ///< look-ups of lists in the backend's memory
+inline constexpr std::string_view misses = "misses";  ///< look-ups of lists that were read from host memory
+inline constexpr std::string_view copied_bytes = "copied_bytes";
+inline constexpr std::string_view cached_lists = "cached_lists";      ///< a gauge
+inline constexpr std::string_view cached_bytes = "cached_bytes";      ///< a gauge
+inline constexpr std::string_view kernel_seconds = "kernel_seconds";  ///< run time of kernels; of several devices the longest
+inline constexpr std::string_view coverage = "coverage";              ///< a gauge: how well the cache is chosen, if measured
+}  // namespace backend_metrics
+
+/// What a backend did since the engine was made.
+struct BackendStatistics {
+  std::string backend;                 ///< Backend::name
+  std::vector<BackendMetric> metrics;  ///< each name once
+  std::string notice;                  ///< what the backend did differently than planned, and why; empty if nothing
+
+  /// Null if there is none of that name.
+  [[nodiscard]] const BackendMetric* find(std::string_view name) const noexcept;
+  /// The value of a metric that is a whole number; 0 if there is none.
+  [[nodiscard]] std::uint64_t count(std::string_view name) const noexcept;
+  /// The value of a metric; 0 if there is none.
+  [[nodiscard]] double real(std::string_view name) const noexcept;
 };
 
 }  // namespace deltamatch

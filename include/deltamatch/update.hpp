@@ -85,10 +85,10 @@ class UpdateBatch {
   /// so far.
   void set_watermark(std::optional<Timestamp> watermark) noexcept {
     watermark_ = watermark;
-    tells_watermark_ = true;
+    sets_watermark_ = true;
   }
   [[nodiscard]] std::optional<Timestamp> watermark() const noexcept { return watermark_; }
-  [[nodiscard]] bool tells_watermark() const noexcept { return tells_watermark_; }
+  [[nodiscard]] bool sets_watermark() const noexcept { return sets_watermark_; }
 
   /// A number for the batch's contents, never 0. If two batches have the same number, one begins with all updates of the other.
   /// The same holds for one batch at two times. The number moves along with the contents.
@@ -112,7 +112,7 @@ class UpdateBatch {
   std::vector<Update> updates_;
   Edition edition_;
   std::optional<Timestamp> watermark_;
-  bool tells_watermark_ = false;
+  bool sets_watermark_ = false;
   std::unique_ptr<Text> text_;
 };
 

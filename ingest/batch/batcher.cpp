@@ -24,15 +24,7 @@ void PositionedBatch::clear() noexcept {
   first_refusals_.clear();
   taken_ = 0;
   refused_.fill(0);
-  records_.clear();
-  record_ends_.clear();
-}
-
-std::string_view PositionedBatch::record(std::size_t index) const {
-  if (record_ends_.empty()) return {};
-  const std::size_t first = record_around(updates.updates(), index).first;
-  const std::size_t start = first == 0 ? 0 : record_ends_.at(first - 1);
-  return std::string_view(records_).substr(start, record_ends_.at(index) - start);
+  kept_.clear();
 }
 
 /// Whether the held updates may join the batch. An empty batch takes anything.
@@ -56,8 +48,10 @@ void Batcher::add(PositionedBatch& batch) {
     }
     batch.positions_.push_back(reading_.record.position);
     if (on_unreadable_ != OnUnreadable::list) continue;
-    if (!update.continues) batch.records_.append(reading_.record.bytes);  // once for all updates of a record
-    batch.record_ends_.push_back(batch.records_.size());
+    if (update.continues)
+      batch.kept_.repeat();
+    else
+      batch.kept_.add({}, reading_.record.bytes);
   }
   held_ = {};
 }
@@ -110,8 +104,8 @@ bool Batcher::fill_cut(PositionedBatch& batch) {
     ended_ = true;
     if (!reader_.next(reading_)) return false;
     throw Error(source_.where(reading_.record.position),
-                "the stream goes on behind cut " + std::to_string(next_cut_) + ", the last one",
-                "cut the whole stream, or end it where the cuts end");
+                "the stream goes on after cut " + std::to_string(next_cut_) + ", the last one",
+                "add cuts for the whole stream, or end it with the last cut");
   }
   const Cut& cut = (*cuts_)[next_cut_++];
   for (std::uint64_t done = 0; done < cut.records; ++done) {
@@ -124,12 +118,12 @@ bool Batcher::fill_cut(PositionedBatch& batch) {
       throw Error(source_.where(reading_.record.position),
                   "the stream ends with " + std::to_string(done) + " of the " + std::to_string(cut.records) +
                       " records of cut " + std::to_string(next_cut_),
-                  "cut the stream where it ends");
+                  "correct the last cuts");
     } else {
       break;  // the stream stops at the refused record
     }
   }
-  if (cut.tells_watermark) batch.updates.set_watermark(cut.watermark);
+  if (cut.sets_watermark) batch.updates.set_watermark(cut.watermark);
   return true;
 }
 

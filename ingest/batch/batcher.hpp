@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "deltamatch/update.hpp"
+#include "ingest/batch/kept_records.hpp"
 #include "ingest/batch/record_reader.hpp"
 #include "ingest/codec/codec.hpp"
 #include "ingest/source/record_source.hpp"
@@ -33,7 +34,7 @@ struct BatchLimits {
 /// A batch as another run cut it.
 struct Cut {
   std::uint64_t records = 0;           ///< of the source, including those that are refused or mean nothing; may be 0
-  bool tells_watermark = false;        ///< false: it is the largest time so far
+  bool sets_watermark = false;         ///< false: it is the largest time so far
   std::optional<Timestamp> watermark;  ///< if stated; nothing: there is none yet
 };
 
@@ -57,7 +58,7 @@ class PositionedBatch {
   /// The position of update `index` in the stream.
   [[nodiscard]] Position position(std::size_t index) const { return positions_.at(index); }
   /// The bytes of update `index`'s record. Empty unless the batch keeps records.
-  [[nodiscard]] std::string_view record(std::size_t index) const;
+  [[nodiscard]] std::string_view record(std::size_t index) const { return kept_.value(index); }
   /// The records that could not be read, in order, if they are listed. They are not among the updates.
   [[nodiscard]] const std::vector<Refusal>& refusals() const noexcept { return refusals_; }
   /// Of those records, the first one in the stream for each reason, listed or not. Without its bytes.
@@ -74,8 +75,7 @@ class PositionedBatch {
   std::vector<Refusal> first_refusals_;
   std::uint64_t taken_ = 0;
   std::array<std::uint64_t, reject_reason_count> refused_{};
-  std::string records_;                   // the kept records, one after the other
-  std::vector<std::size_t> record_ends_;  // per update; empty unless records are kept
+  KeptRecords kept_;
 };
 
 /// What a batcher does with records that cannot be read.
@@ -125,7 +125,7 @@ class Batcher {
   OnUnreadable on_unreadable_;
   std::optional<std::vector<Cut>> cuts_;
   std::size_t next_cut_ = 0;
-  Reading reading_;                               // the record read last
+  DecodedRecord reading_;                         // the record read last
   std::span<const Update> held_;                  // its updates that are not yet in a batch
   std::array<bool, reject_reason_count> seen_{};  // reasons for which a record was refused
   bool ended_ = false;

@@ -1,15 +1,10 @@
 // Decodes the next batches while the caller works on one.
 #pragma once
 
-#include <condition_variable>
-#include <deque>
-#include <exception>
-#include <functional>
-#include <mutex>
-#include <stop_token>
+#include <cstddef>
 #include <thread>
-#include <vector>
 
+#include "ingest/batch/batch_queue.hpp"
 #include "ingest/batch/batcher.hpp"
 #include "ingest/source/record_source.hpp"
 
@@ -19,36 +14,20 @@ namespace deltamatch::ingest {
 /// destructor stops the thread, even while it waits for input.
 class ReadAhead {
  public:
-  /// Whether to stop waiting. Called a few times a second. Empty: never stop.
-  using Stop = std::function<bool()>;
-
-  ReadAhead(Batcher& batcher, RecordSource& source, unsigned depth);
+  ReadAhead(Batcher& batcher, RecordSource& source, std::size_t depth);
   ~ReadAhead();
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
 
-  /// Exchanges `batch` for the next one and gives its memory to the reader. Returns false at the end. Throws what the batcher
-  /// threw, after all batches before that. If `stop` says so while it waits, reading ends; the part of the batch that was read
-  /// is the last batch.
-  bool next(PositionedBatch& batch, const Stop& stop = {});
-
-  /// Waits for the batch that the next call of next will hand over, and returns it. Null if `stop` is requested or there is
-  /// none. Any thread may call it between two calls of next.
-  const PositionedBatch* upcoming(const std::stop_token& stop);
+  /// Holds what has been read.
+  [[nodiscard]] BatchQueue<PositionedBatch>& queue() noexcept { return queue_; }
 
  private:
   void run();
 
   Batcher& batcher_;
   RecordSource& source_;
-  const std::size_t depth_;
-  std::mutex mutex_;
-  std::condition_variable_any changed_;
-  std::deque<PositionedBatch> ready_;  // guarded by mutex_, as all below
-  std::vector<PositionedBatch> free_;
-  std::exception_ptr failure_;
-  bool ended_ = false;
-  bool stopped_ = false;
+  BatchQueue<PositionedBatch> queue_;
   std::thread thread_;
 };
 

@@ -43,7 +43,7 @@ std::string date_of(Timestamp time) {
 
 }  // namespace
 
-std::optional<Timestamp> Reading::time() const noexcept {
+std::optional<Timestamp> largest_time(std::span<const Update> updates) noexcept {
   if (updates.size() == 1) return updates.front().time;
   std::optional<Timestamp> largest;
   for (const Update& update : updates) largest = std::max(largest, update.time);  // nothing is less than any time
@@ -62,7 +62,7 @@ bool RecordReader::take(Record& record) {
 }
 
 /// Reads one record from the source.
-bool RecordReader::read(Reading& reading) {
+bool RecordReader::read(DecodedRecord& reading) {
   if (ended_ || !take(reading.record)) return false;
   const Record& record = reading.record;
   reading.updates = {};
@@ -84,6 +84,7 @@ bool RecordReader::read(Reading& reading) {
   }
   for (const Update& update : reading.updates) {
     if (update.kind == UpdateKind::insert_edge) doubts_.edge_with_time(update.time.has_value());
+    doubts_.see_update(update);
   }
   if (doubts_.watches_ids()) {
     for (const Update& update : reading.updates) doubts_.see_ids(update);
@@ -91,7 +92,7 @@ bool RecordReader::read(Reading& reading) {
   return true;
 }
 
-void RecordReader::hold(const Reading& reading) {
+void RecordReader::hold(const DecodedRecord& reading) {
   Held& held = held_.emplace_back();
   held.bytes = reading.record.bytes;
   held.message = reading.message;
@@ -107,7 +108,7 @@ void RecordReader::hold(const Reading& reading) {
 /// Returns false at the end of the input. The end may be a failure, which is thrown after all records have been given.
 bool RecordReader::read_in_advance() {
   if (ended_) return false;
-  Reading reading;
+  DecodedRecord reading;
   try {
     ended_ = !read(reading);
   } catch (...) {
@@ -202,15 +203,14 @@ std::uint64_t RecordReader::lead(Timestamp time, std::vector<Timestamp>& rest) c
 }
 
 void RecordReader::report_ahead(const Held& held) {
-  doubts_.report_at(
-      held.reading.record.position, "time_ahead",
-      fmt::format("the time {} lies far ahead of the rest; the edge is kept, but the watermark does not follow it",
-                  date_of(*held.time)),
-      fmt::format("correct the time, or set how far a time may lie ahead: {}, or {} for no limit",
-                  doubts_.spelling().common("max-ahead", "7d"), doubts_.spelling().common("max-ahead", "none")));
+  doubts_.report_at(held.reading.record.position, "time_ahead",
+                    fmt::format("the time {} lies far ahead of the rest, so it does not move the watermark; the edge is kept",
+                                date_of(*held.time)),
+                    fmt::format("correct the time, or set how far a time may lie ahead: {}, or {} for no limit",
+                                doubts_.spelling().common("max-ahead", "7d"), doubts_.spelling().common("max-ahead", "none")));
 }
 
-bool RecordReader::next(Reading& reading) {
+bool RecordReader::next(DecodedRecord& reading) {
   if (given_) held_.pop_front();
   given_ = false;
   if (held_.empty()) {

@@ -20,8 +20,11 @@
 
 namespace deltamatch::ingest {
 
+/// The largest time of a record's updates. Nothing if none has a time.
+[[nodiscard]] std::optional<Timestamp> largest_time(std::span<const Update> updates) noexcept;
+
 /// What a record says: its updates (none for a comment, a blank line or a header), or why it is refused.
-struct Reading {
+struct DecodedRecord {
   Record record;
   std::span<const Update> updates;
   std::optional<RejectReason> refused;
@@ -29,7 +32,7 @@ struct Reading {
   bool ahead = false;  ///< its time lies far ahead of the rest, so the watermark must not follow
 
   /// The largest time of its updates.
-  [[nodiscard]] std::optional<Timestamp> time() const noexcept;
+  [[nodiscard]] std::optional<Timestamp> time() const noexcept { return largest_time(updates); }
 };
 
 /// Reads records and finds times that lie far ahead of the rest. Such a time would move the watermark on by more than
@@ -53,9 +56,9 @@ class RecordReader {
   RecordReader(RecordSource& source, Codec& codec, Doubts& doubts, std::optional<Timestamp> max_ahead, bool stops)
       : source_(source), codec_(codec), doubts_(doubts), max_ahead_(max_ahead), stops_(stops) {}
 
-  /// Returns false at the end. The reading is valid until the next call. Throws Error if the source fails, or if no later
+  /// Returns false at the end. The record is valid until the next call. Throws Error if the source fails, or if no later
   /// record can be read. All records before that have been given by then.
-  bool next(Reading& reading);
+  bool next(DecodedRecord& reading);
 
   /// Ends the input with the records that have been read whole. Ignores what the source still gives or throws. Any thread may
   /// call it. Call it before the source is cancelled, so that a part of a record is not read as the whole.
@@ -68,12 +71,12 @@ class RecordReader {
     std::string bytes;
     std::string message;
     UpdateBatch updates;
-    Reading reading;  // refers to the members above
+    DecodedRecord reading;  // refers to the members above
     std::optional<Timestamp> time;
   };
 
   bool take(Record& record);
-  bool read(Reading& reading);
+  bool read(DecodedRecord& reading);
   bool read_in_advance();
   /// Whether the watermark would move further than by max_ahead. It always does with the first time.
   [[nodiscard]] bool leaps(std::optional<Timestamp> time) const noexcept {
@@ -86,7 +89,7 @@ class RecordReader {
   [[nodiscard]] std::uint64_t lead(Timestamp time, std::vector<Timestamp>& rest) const;
   void report_ahead(const Held& held);
   void pass(Timestamp time) noexcept;
-  void hold(const Reading& reading);
+  void hold(const DecodedRecord& reading);
 
   RecordSource& source_;
   Codec& codec_;

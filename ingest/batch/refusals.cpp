@@ -66,7 +66,7 @@ std::string_view on_error_name(OnError policy) noexcept {
 std::string_view refusal_remedy(RejectReason reason) noexcept {
   switch (reason) {
     case RejectReason::malformed:
-      return "check that the format is the right one (format)";
+      return "check the format (format)";
     case RejectReason::wrong_arity:
       return "say what the columns are (columns)";
     case RejectReason::bad_id:
@@ -80,8 +80,7 @@ std::string_view refusal_remedy(RejectReason reason) noexcept {
     case RejectReason::label_conflict:
       return "give each vertex one label";
     case RejectReason::label_limit:
-      return "say which columns hold labels (columns), since these are as many as names would be, or raise the limit (max "
-             "labels)";
+      return "say which columns hold labels (columns), since so many labels may be names, or raise the limit (max labels)";
     case RejectReason::missing_time:
       return "say which column holds the time (columns), or leave the window out";
     default:
@@ -96,11 +95,11 @@ std::string rejection_message(const Update& update, RejectReason reason) {
       vertex ? "vertex " + text(update.source) : "edge from " + text(update.source) + " to " + text(update.target);
   switch (reason) {
     case RejectReason::label_conflict:
-      return subject + " states a label other than the one that the vertex bears";
+      return subject + (vertex ? " has another label already" : " gives a vertex another label than it has");
     case RejectReason::missing_time:
       return subject + " has no time, which a window needs";
     case RejectReason::label_limit:
-      return subject + " states a label beyond the limit on different labels";
+      return subject + " needs one more label than the limit allows";
     default:
       return subject + " was refused";
   }

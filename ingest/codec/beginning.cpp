@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <memory>
 #include <vector>
@@ -10,6 +11,9 @@
 #include "deltamatch/error.hpp"
 #include "ingest/codec/delimited.hpp"
 #include "ingest/codec/fields.hpp"
+#include "ingest/codec/label_numbers.hpp"
+#include "ingest/codec/size_line.hpp"
+#include "ingest/source/bytes.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -52,6 +56,15 @@ std::vector<std::string> words_of(std::string_view line) {
   return words;
 }
 
+std::size_t count_fields(std::string_view line) noexcept {
+  std::size_t fields = 0;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    const auto blank = [](char c) { return c == ' ' || c == '\t'; };
+    if (!blank(line[at]) && (at == 0 || blank(line[at - 1]))) ++fields;
+  }
+  return fields;
+}
+
 /// Whether a line can be the header of a CSV file with these options.
 bool is_header(std::string_view line, CodecOptions options) {
   options.doubts = nullptr;
@@ -67,9 +80,41 @@ bool is_separator_line(std::string_view line) noexcept {
   return line.size() == 5 && same_letters(line.substr(0, 4), "sep=");
 }
 
-bool is_number(const Id& id) {
-  std::int64_t number = 0;
-  return !id.is_text() || parse_integer(id.text(), number) == NumberFault::none;
+/// The words between blanks.
+std::vector<std::string_view> split(std::string_view line) {
+  std::vector<std::string_view> words;
+  for (std::size_t at = line.find_first_not_of(" \t"); at != std::string_view::npos; at = line.find_first_not_of(" \t", at)) {
+    const std::size_t end = std::min(line.find_first_of(" \t", at), line.size());
+    words.push_back(line.substr(at, end - at));
+    at = end;
+  }
+  return words;
+}
+
+/// The arrow between two ends: `1 -> 2`, with anything behind it, or `1->2` alone. Empty if there is none.
+std::string_view arrow_in(std::string_view line) {
+  constexpr auto arrows = std::to_array<std::string_view>({"-->", "->", "=>", "\u2192", "<--", "<-", "--"});
+  const std::vector<std::string_view> words = split(line);
+  for (const std::string_view arrow : arrows) {
+    if (words.size() >= 3 && words[1] == arrow) return arrow;
+    const std::size_t at = words.size() == 1 && arrow != "--" ? words[0].find(arrow) : std::string_view::npos;
+    if (at != std::string_view::npos && at != 0 && at + arrow.size() < words[0].size()) return arrow;
+  }
+  return {};
+}
+
+/// Whether a line is a tuple, or a list of tuples: `(1, 2)`, `('a', 'b'),`, `[(1, 2), (2, 3)]`.
+bool is_tuple(std::string_view line) noexcept {
+  line = without_blanks(line);
+  if (line.starts_with('[')) line = without_blanks(line.substr(1));
+  return line.starts_with('(') && line.find(',') < line.find(')') && line.find(')') != std::string_view::npos;
+}
+
+/// Whether a line is the problem line of DIMACS: `p edge 5 4`.
+bool is_dimacs_problem(std::string_view line) {
+  const std::vector<std::string_view> words = split(line);
+  const auto is_count = [](std::string_view word) { return word.find_first_not_of("0123456789") == std::string_view::npos; };
+  return words.size() == 4 && words[0] == "p" && !is_count(words[1]) && is_count(words[2]) && is_count(words[3]);
 }
 
 }  // namespace
@@ -80,7 +125,7 @@ void refuse_wide_text(std::string_view head, const std::string& name) {
   const auto zeros = static_cast<std::size_t>(std::ranges::count(sample, '\0'));
   const bool wide = sample.size() >= 4 && zeros * 5 >= sample.size() * 2 && (sample[0] == '\0') != (sample[1] == '\0');
   if (!mark && !wide) return;
-  throw Error(name + ":1", "the text is UTF-16, and UTF-8 is read",
+  throw Error(name + ":1", "the text is UTF-16, but must be UTF-8",
               mark ? "convert it: iconv -f UTF-16 -t UTF-8 FILE"
                    : fmt::format("convert it: iconv -f UTF-16{} -t UTF-8 FILE", sample[0] == '\0' ? "BE" : "LE"));
 }
@@ -97,9 +142,67 @@ void refuse_lone_returns(std::string_view head, const std::string& name) {
     // Between the tokens of JSON a CR is a blank. Only lines of objects need line ends.
     if (json && !(head[first] == '{' && at != 0 && head[at - 1] == '}' && head[head.find_first_not_of('\r', at)] == '{'))
       continue;
-    throw Error(name + ":1", "the lines end in CR alone, and are read only if they end in LF or CR LF",
-                "convert it: tr '\\r' '\\n' <FILE");
+    throw Error(name + ":1", "the lines end in CR alone, but must end in LF or CR LF", "convert it: tr '\\r' '\\n' <FILE");
   }
+}
+
+void refuse_archive(std::string_view head, const std::string& name) {
+  const std::string_view archive = archive_in(head);
+  if (archive == "tar") {
+    throw Error(name, "is a tar archive, which is not read here",
+                "unpack it first and give it as -, e.g. with tar -xOf " + (name == "stdin" ? "FILE" : name));
+  }
+  if (!archive.empty()) {
+    throw Error(name, fmt::format("is packed twice: what it unpacks to is a {} archive", archive),
+                "unpack it once, with gzip -d, xz -d or zstd -d, and give the result");
+  }
+}
+
+void refuse_notation(std::string_view head, const std::string& name, std::optional<Format> format) {
+  if (format && *format != Format::snap && *format != Format::tve) return;
+  constexpr std::size_t enough = 32;
+  std::vector<Line> lines = lines_of(head, enough);
+  std::erase_if(lines, [](const Line& line) { return is_comment(line.text); });
+  const auto refuse = [&](const Line& line, std::string_view what, const std::string& command) {
+    throw Error(fmt::format("{}:{}", name, line.number), fmt::format("{} {}", in_ticks(line.text), what),
+                "convert the file: " + command);
+  };
+  const auto problem = std::ranges::find_if(lines, [](const Line& line) { return !split(line.text)[0].starts_with('c'); });
+  if (problem != lines.end() && is_dimacs_problem(problem->text)) {
+    refuse(*problem, "begins a graph of DIMACS, which is not read here",
+           R"(awk '$1 == "e" || $1 == "a" {print $2, $3}' FILE (edges `e` have no direction))");
+  }
+  if (lines.empty() || format == Format::tve) return;
+  const std::string_view arrow = arrow_in(lines[0].text);
+  if (!arrow.empty() && std::ranges::all_of(lines, [&](const Line& line) { return arrow_in(line.text) == arrow; })) {
+    refuse(lines[0], "is an edge with an arrow, which is not read",
+           arrow.starts_with('<') ? fmt::format(R"(sed -E 's/^(.*[^ ]) *{} *([^ ]+)/\2\t\1/' FILE)", arrow)
+                                  : fmt::format(R"(sed 's/[[:blank:]]*{}[[:blank:]]*/\t/' FILE)", arrow));
+  }
+  if (std::ranges::all_of(lines, [](const Line& line) { return is_tuple(line.text); }))
+    refuse(lines[0], "is an edge in parentheses, which are not read", R"(grep -o '([^()]*)' FILE | tr -d "()'")");
+}
+
+std::string advice_on_names(std::string_view head, const OptionSpelling& spelling) {
+  constexpr std::size_t enough = 16;
+  constexpr std::size_t most_words = 5;
+  const std::vector<Line> lines = lines_of(head, enough);
+  const auto all = [&](auto holds) { return !lines.empty() && std::ranges::all_of(lines, holds); };
+  const auto tabs = [&](std::size_t least) {
+    return all([&](const Line& line) { return std::ranges::count(line.text, '\t') == static_cast<std::ptrdiff_t>(least); });
+  };
+  const auto is_plain = [](std::string_view word) { return word.find_first_of("()[]{}<>,;\"'") == std::string_view::npos; };
+  const bool blanks = all([&](const Line& line) {
+    const std::vector<std::string_view> words = split(line.text);
+    return words.size() >= 2 && words.size() <= most_words && std::ranges::all_of(words, is_plain);
+  });
+  const std::string tsv = spelling("format", "tsv");
+  if (tabs(1)) return fmt::format("; if the lines are edges between names, give {}", tsv);
+  if (tabs(2))
+    return fmt::format("; if the lines are edges between names, give {} {}", tsv, spelling("columns", "source,target,label"));
+  if (!blanks) return {};
+  return fmt::format("; if the lines are edges between names, give {} {}", spelling("format", "snap"),
+                     spelling.common("ids", "string"));
 }
 
 void refuse_lines_above_header(std::string_view head, const std::string& name, const CodecOptions& options) {
@@ -108,14 +211,14 @@ void refuse_lines_above_header(std::string_view head, const std::string& name, c
   if (lines.empty()) return;
   const auto where = [&](const Line& line) { return fmt::format("{}:{}", name, line.number); };
   if (is_separator_line(lines[0].text)) {
-    throw Error(where(lines[0]), fmt::format("{} tells Excel the separator, and is no header", in_ticks(lines[0].text)),
+    throw Error(where(lines[0]),
+                fmt::format("{} is a line about the separator for Excel, not a header", in_ticks(lines[0].text)),
                 fmt::format("leave the line out: tail -n +{} FILE", lines[0].number + 1));
   }
   if (!options.header.value_or(true) || is_header(lines[0].text, options)) return;
   for (const Line& line : lines) {
     if (!is_header(line.text, options)) continue;
-    throw Error(where(lines[0]),
-                fmt::format("{} stands above the header, which is line {}", in_ticks(lines[0].text), line.number),
+    throw Error(where(lines[0]), fmt::format("{} is above the header, which is line {}", in_ticks(lines[0].text), line.number),
                 fmt::format("leave out the lines above it: tail -n +{} FILE", line.number));
   }
 }
@@ -143,6 +246,36 @@ void doubt_comments(std::string_view head, bool stated, Doubts& doubts) {
   }
 }
 
+void doubt_weights(std::string_view head, const CodecOptions& options, Doubts& doubts) {
+  constexpr std::size_t enough = 64;
+  if (!options.columns.empty()) return;
+  bool konect = false;
+  for (const Line& line : lines_of(head, enough)) {
+    if (is_comment(line.text)) {
+      const std::vector<std::string> words = words_of(line.text);
+      const bool direction = !words.empty() && (words[0] == "sym" || words[0] == "asym" || words[0] == "bip");
+      konect = konect || (direction && without_blanks(line.text).starts_with('%'));
+      continue;
+    }
+    const std::size_t fields = count_fields(line.text);
+    if (!konect || (fields != 4 && (fields != 3 || options.time_unit))) return;
+    constexpr std::string_view as = "the comment at the beginning is KONECT's, whose third column is a weight";
+    const Doubts::Doubt doubt = fields == 3 ? weight_as_time(doubts.spelling(), {line.number, 0}, 3, as)
+                                            : number_as_label(doubts.spelling(), {line.number, 0}, as, false);
+    doubts.report_at(doubt.at, doubt.code, doubt.what, doubt.remedy);
+    return;
+  }
+}
+
+void doubt_sizes(std::string_view head, bool comments, Doubts& doubts) {
+  constexpr std::size_t enough = 64;
+  for (const Line& line : lines_of(head, enough)) {
+    if (comments && is_comment(line.text)) continue;
+    if (std::optional<SizeLine> sizes = SizeLine::of(line.text, line.number)) doubts.watch_sizes(std::move(*sizes));
+    return;
+  }
+}
+
 void doubt_first_record(std::string_view head, Format format, const CodecOptions& options, Doubts& doubts) {
   constexpr std::size_t enough = 16;
   CodecOptions alone = options;
@@ -156,8 +289,8 @@ void doubt_first_record(std::string_view head, Format format, const CodecOptions
     if (decoded.updates.size() != 1) continue;
     const Update& update = decoded.updates[0];
     const bool edge = update.kind == UpdateKind::insert_edge || update.kind == UpdateKind::delete_edge;
-    const bool source = is_number(update.source);
-    const bool target = edge ? is_number(update.target) : source;
+    const bool source = is_numeric(update.source);
+    const bool target = edge ? is_numeric(update.target) : source;
     if (!first) {
       if (source || target) return;
       first = line;
@@ -171,7 +304,9 @@ void doubt_first_record(std::string_view head, Format format, const CodecOptions
   doubts.report_at(
       {first->number, 0}, "header_as_record",
       fmt::format("the words of {} are read as ids, but numbers follow: it may be a header", in_ticks(first->text)),
-      format == Format::csv ? fmt::format("{} passes over it, {} says that it is a record", doubts.spelling()("header", "yes"),
+      format == Format::csv ? fmt::format("{} passes over it, {} says that it is a record",
+                                          options.vertices ? doubts.spelling()("columns", "vertex=NAME,label=NAME")
+                                                           : doubts.spelling()("header", "yes"),
                                           doubts.spelling()("header", "no"))
                             : "leave the line out if it is one");
 }

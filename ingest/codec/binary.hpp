@@ -43,13 +43,13 @@ struct BinaryBlock {
   std::uint32_t size = 0;
   std::uint64_t checksum = 0;
 
-  [[nodiscard]] static Head head_of(std::string_view bytes, std::uint64_t number) noexcept;
+  [[nodiscard]] static Head head_of(std::string_view contents, std::uint64_t number) noexcept;
   /// Returns nothing if the head is damaged or out of place.
   [[nodiscard]] static std::optional<BinaryBlock> read(std::string_view head, std::uint64_t number) noexcept;
-  [[nodiscard]] bool holds(std::string_view bytes, std::uint64_t number) const noexcept;
+  [[nodiscard]] bool holds(std::string_view contents, std::uint64_t number) const noexcept;
 };
 
-/// Appends a record as a message holds it. Equal updates give equal bytes.
+/// Appends a record as a message holds it: an update in the plain form (encoding/updates.hpp). Equal updates give equal bytes.
 void append_binary(std::string& out, const Update& update);
 
 /// Appends a record with its length before it, as a stream holds it.

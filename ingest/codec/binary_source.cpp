@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "deltamatch/error.hpp"
+#include "encoding/numbers.hpp"
 #include "ingest/codec/binary.hpp"
-#include "ingest/text/varint.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -30,12 +30,12 @@ void BinarySource::cancel() noexcept {
 
 void BinarySource::refuse(std::string_view what) const {
   throw Error(name(), std::string(what) + " at byte " + std::to_string(offset_),
-              "fetch or write it again; what stands before is whole");
+              "fetch or write it again; the records before are whole");
 }
 
 void BinarySource::refuse_torn(std::uint64_t start) const {
   throw Error(name(), "the stream is torn: it ends within what begins at byte " + std::to_string(start),
-              "fetch or write it again; what stands before is whole");
+              "fetch or write it again; the records before are whole");
 }
 
 /// The bytes of records that are held.
@@ -103,7 +103,7 @@ bool BinarySource::hold_stored(std::size_t size, std::uint64_t start) {
 
 bool BinarySource::take_preamble() {
   if (!bytes_.begins_with(binary_magic) && !binary_magic.starts_with(bytes_.held())) {
-    throw Error(name(), "does not begin as a binary stream does", "name its format, or leave that to be recognised");
+    throw Error(name(), "does not begin as a binary stream does", "name the right format, or leave the option out");
   }
   if (!hold_stored(binary_preamble_size, offset_)) return false;
   const char version = bytes_.held()[binary_magic.size()];
@@ -137,7 +137,7 @@ bool BinarySource::find_record() {
     if (bytes_.held()[0] != binary_magic[0] || !bytes_.begins_with(binary_magic)) {
       if (!blocks) return true;
       if (cancelled_.load(std::memory_order_acquire)) return false;
-      refuse("behind the end of the stream there is no other");
+      refuse("after the end of the stream, no other stream begins");
     }
     if (!take_preamble()) return false;
   }
@@ -149,12 +149,12 @@ bool BinarySource::take_length(std::uint64_t& length) {
   for (;;) {
     const std::string_view there = held();
     const char* at = there.data();
-    const VarintFault fault = take_varint(at, there.data() + there.size(), length);
-    if (fault == VarintFault::none) {
+    const encoding::NumberFault fault = encoding::take_number(at, there.data() + there.size(), length);
+    if (fault == encoding::NumberFault::none) {
       drop(static_cast<std::size_t>(at - there.data()));
       return true;
     }
-    if (fault == VarintFault::wrong)
+    if (fault == encoding::NumberFault::wrong)
       refuse(in_blocks_ ? "there is no length of a record before" : "there is no length of a record");
     if (!hold(there.size() + 1, offset_)) return false;
   }

@@ -15,15 +15,16 @@ namespace deltamatch::ingest {
 
 class Doubts;
 
+/// formats.hpp has the table of what each is like.
 enum class Format : std::uint8_t {
-  snap,    ///< fields separated by blanks: `u v`, `u v time`, `u v label time`; comments # and %
-  csv,     ///< RFC 4180, with a header unless `columns` gives positions; separator , ; or tab
-  tsv,     ///< fields separated by one tab each: `[+|-] source target label time`
-  tve,     ///< `t N M`, `v id label`, `e u v [label]`; -e and -v delete
-  jlg,     ///< a header `V,E,u|d,name`, then `u,v`
-  jsonl,   ///< one JSON object per line, or arrays of them; files may also be one array, or objects over many lines
-  binary,  ///< records of ingest/codec/binary.hpp, which state their fields; times are microseconds
-  mtx      ///< Matrix Market: a banner, `rows columns entries`, then `row column [value]`
+  snap,   ///< fields separated by blanks: `u v`, `u v time`, `u v label time`; comments # and %
+  csv,    ///< RFC 4180, with a header unless `columns` gives positions; separator , ; or tab
+  tsv,    ///< fields separated by one tab each: `[+|-] source target label time`
+  tve,    ///< `t N M`, `v id label`, `e u v [label]`; -e and -v delete
+  jlg,    ///< a header `V,E,u|d,name`, then `u,v`
+  mtx,    ///< Matrix Market: a banner, `rows columns entries`, then `row column [value]`
+  jsonl,  ///< one JSON object per line, or arrays of them; files may also be one array, or objects over many lines
+  binary  ///< records of ingest/codec/binary.hpp, which state their fields; times are microseconds
 };
 
 /// "snap", "csv", ...

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <string>
 #include <utility>
 
 #include "deltamatch/error.hpp"
@@ -24,6 +26,30 @@ std::optional<Role> role_by_name(std::string_view name) noexcept {
               "give e.g. source,target,label,time by position (- skips one) or source=NAME,target=NAME by name");
 }
 
+/// Whether a text may be one in quotes, or a word for a missing id. Most names are not by their first character or length.
+bool may_be_no_name(std::string_view text) noexcept {
+  switch (text.front()) {
+    case '"':
+    case '\'':
+    case '(':
+    case '<':
+    case '[':
+      return true;
+    case 'N':
+    case 'n':
+    case '-':
+    case '?':
+      return text.size() <= 3;
+    case '#':
+      return text.size() == 4;
+    case 'U':
+    case 'u':
+      return text.size() == 9;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 std::string_view role_name(Role role) noexcept { return role_names[static_cast<std::size_t>(role)]; }
@@ -39,14 +65,14 @@ ColumnSpec parse_columns(std::string_view text) {
     start = end + 1;
     const std::size_t equals = entry.find('=');
     const bool has_name = equals != std::string_view::npos;
-    if (entries != 0 && has_name != by_name) bad_columns(text, "positions and names are mixed");
+    if (entries != 0 && has_name != by_name) bad_columns(text, "positions and names cannot be mixed");
     by_name = has_name;
     const std::string_view word = has_name ? without_blanks(entry.substr(0, equals)) : entry;
     const std::optional<Role> role = role_by_name(word);
     if (!role && (by_name || word != "-"))
-      bad_columns(text, fmt::format("`{}` is none of {}", word, fmt::join(role_names, ", ")));
+      bad_columns(text, fmt::format("`{}` is not one of {}", word, fmt::join(role_names, ", ")));
     if (role && std::exchange(seen[static_cast<std::size_t>(*role)], true))
-      bad_columns(text, fmt::format("{} is there twice", word));
+      bad_columns(text, fmt::format("{} is given twice", word));
     if (by_name) {
       spec.names[static_cast<std::size_t>(*role)] = std::string(entry.substr(equals + 1));
     } else {
@@ -55,9 +81,9 @@ ColumnSpec parse_columns(std::string_view text) {
   }
   const auto has = [&](Role role) { return seen[static_cast<std::size_t>(role)]; };
   const bool edges = has(Role::source) || has(Role::target);
-  if (has(Role::vertex) && edges) bad_columns(text, "vertex goes with neither source nor target");
+  if (has(Role::vertex) && edges) bad_columns(text, "vertex cannot be given with source or target");
   if (!by_name && !has(Role::vertex) && !(has(Role::source) && has(Role::target))) {
-    bad_columns(text, "neither source and target nor vertex");
+    bad_columns(text, "source and target are missing, and so is vertex");
   }
   return spec;
 }
@@ -138,14 +164,35 @@ Layout::Layout(const std::vector<std::optional<Role>>& positions) : Layout() {
   }
 }
 
+std::string spell_columns(const OptionSpelling& spelling, std::string_view value) {
+  const auto plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c < 0; };
+  const bool bare = std::ranges::all_of(
+      value, [&](char c) { return plain(c) || std::string_view("_-.,=:/@+%").find(c) != std::string_view::npos; });
+  return spelling("columns", bare || spelling.in_configuration ? std::string(value) : fmt::format("'{}'", value));
+}
+
 void tell_unread_operation(Doubts& doubts, const OptionSpelling& spelling, std::string_view columns, std::string_view name,
                            std::string_view value) {
-  doubts.tell("operation_unread",
-              fmt::format("{} is not read, but its value {} seems to say that something goes; the record inserts",
-                          in_ticks(name), in_ticks(value)),
-              fmt::format("{} reads it, {} says that it is no operation",
-                          spelling("columns", with_column(columns, fmt::format("op={}", name))),
-                          spelling("columns", with_column(columns, "op="))));
+  const std::string read = spell_columns(spelling, with_column(columns, fmt::format("op={}", name)));
+  const std::string none = spell_columns(spelling, with_column(columns, "op="));
+  std::string remedy = fmt::format("{} reads it", read);
+  if (is_sql_server_operation(name)) {
+    const std::string_view values = "1,3=-;2,4=+";
+    remedy = fmt::format("{} and {} read it", read,
+                         spelling("op-values", spelling.in_configuration ? std::string(values) : fmt::format("'{}'", values)));
+  } else if (is_deletion_time(name)) {
+    remedy = "leave such records out, or give them a column op that says delete";
+  }
+  doubts.tell(
+      "operation_unread",
+      fmt::format("{} is ignored; its value {} looks like a deletion, but the record inserts", in_ticks(name), in_ticks(value)),
+      fmt::format("{}, {} says that it is no operation", remedy, none));
+}
+
+std::string remedy_of_label(const OptionSpelling& spelling, std::string_view columns, std::string_view name) {
+  const std::string op = with_column(with_column(columns, fmt::format("op={}", name)), "label=");
+  return fmt::format("{} reads it as the operation, {} says that it is the label", spell_columns(spelling, op),
+                     spell_columns(spelling, with_column(columns, fmt::format("label={}", name))));
 }
 
 bool is_header_of(const Layout& layout, std::span<const std::string_view> fields) noexcept {
@@ -153,8 +200,13 @@ bool is_header_of(const Layout& layout, std::span<const std::string_view> fields
     const std::string_view field = fields[static_cast<std::size_t>(layout.column(at))];
     return field.size() > 1 && role_by_usual_name(field) == named;
   };
-  if (layout.has(Role::vertex))
-    return is(Role::vertex, Role::vertex) && layout.has(Role::label) && is(Role::label, Role::label);
+  if (layout.has(Role::vertex)) {
+    if (!layout.has(Role::label)) return false;
+    constexpr auto labels =
+        std::to_array<std::string_view>({"label", "labels", "type", "kind", ":label", ":labels", "_labels"});
+    const std::string_view label = fields[static_cast<std::size_t>(layout.column(Role::label))];
+    return is(Role::vertex, Role::vertex) || std::ranges::any_of(labels, [&](auto name) { return same_letters(name, label); });
+  }
   return (is(Role::source, Role::source) && is(Role::target, Role::target)) ||
          (is(Role::source, Role::target) && is(Role::target, Role::source));
 }
@@ -164,8 +216,8 @@ void tell_several_labels(Doubts* doubts, std::string_view label) {
   if (label.find_first_of(";|", 1) == std::string_view::npos &&
       (label[0] != ':' || label.find(':', 1) == std::string_view::npos))
     return;
-  doubts->tell("several_labels", fmt::format("the label {} seems to be several; it is read as one", in_ticks(label)),
-               "a vertex bears one label: leave the others out, or write it in backquotes in queries");
+  doubts->tell("several_labels", fmt::format("the label {} seems to be several labels, but is read as one", in_ticks(label)),
+               "leave all labels but one out, or write it in backquotes in queries");
 }
 
 UpdateMaker::UpdateMaker(IdKind ids, TimeReader times, std::string edge_label, Operations operations, Doubts* doubts,
@@ -193,8 +245,11 @@ bool UpdateMaker::take_id(const Layout& layout, std::span<const std::string_view
   const auto column = static_cast<std::size_t>(layout.column(role));
   const std::string_view field = fields[column];
   IdFault fault = parse_id(field, ids_, id);
-  if (fault == IdFault::none) [[likely]]
+  if (fault == IdFault::none) [[likely]] {
+    if (doubts_names_ && id.is_text() && may_be_no_name(field)) [[unlikely]]
+      doubt_name(field, column, role);
     return true;
+  }
   if (fault == IdFault::missing && column < names_.size() && names_[column] != 0) fault = parse_id(field, IdKind::string, id);
   if (fault == IdFault::none) return true;
   lacks_id_ = fault == IdFault::missing;
@@ -203,6 +258,28 @@ bool UpdateMaker::take_id(const Layout& layout, std::span<const std::string_view
   if (fault == IdFault::not_an_integer || fault == IdFault::out_of_range)
     message_ += " (--ids string, in a configuration ids: string, keeps it as text)";
   return false;
+}
+
+/// Reports an id that may stand for a missing one, or still has its quotes. If the format has quotes, the first one is told
+/// once it is known whether it is quoted.
+void UpdateMaker::doubt_name(std::string_view field, std::size_t column, Role role) {
+  const char mark = field.front();
+  const bool within_marks = field.size() > 1 && field.back() == mark;
+  const auto is_name = [&] { return fmt::format("{} says that it is a name", spelling_.common("ids", "string")); };
+  if (within_marks && (mark == '\'' || (mark == '"' && !quotes_))) {
+    doubts_->tell("quotes_as_id",
+                  fmt::format("{} {} is read with its quotes, since {}", role_name(role), in_ticks(field),
+                              quotes_ ? "csv has double quotes only" : "only csv has quotes"),
+                  fmt::format("leave the quotes out: tr -d {} <FILE; {}", mark == '"' ? "'\"'" : "\"'\"", is_name()));
+  } else if (may_stand_for_none(field)) {
+    const bool looked = column < names_.size();
+    if (quotes_ && !looked) lacks_id_ = true;
+    if ((quotes_ && !looked) || (looked && names_[column] != 0)) return;
+    doubts_->tell(
+        "missing_as_id",
+        fmt::format("{} {} may mean \"missing\"; all such records share one vertex", role_name(role), in_ticks(field)),
+        fmt::format("leave such records out; {}{}", quotes_ ? "quotes around it, or " : "", is_name()));
+  }
 }
 
 /// Returns false if a value is unknown, or if the two columns contradict each other. An empty flag means nothing.

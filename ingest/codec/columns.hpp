@@ -59,9 +59,15 @@ struct ColumnSpec {
 /// Says how to keep a word for a missing id as a name. Follows the fault in a message.
 [[nodiscard]] std::string missing_id_remedy(const OptionSpelling& spelling, bool quotes);
 
+/// Spells the option `columns` with quotes for a shell if it needs them: `--columns 'op=__$operation'`.
+[[nodiscard]] std::string spell_columns(const OptionSpelling& spelling, std::string_view value);
+
 /// Reports that a column or field which is not read has a value that says a removal. `columns` is the option as given.
 void tell_unread_operation(Doubts& doubts, const OptionSpelling& spelling, std::string_view columns, std::string_view name,
                            std::string_view value);
+
+/// What to do if a label column that nobody has named says the operation.
+[[nodiscard]] std::string remedy_of_label(const OptionSpelling& spelling, std::string_view columns, std::string_view name);
 
 /// Column number per role.
 class Layout {
@@ -79,8 +85,8 @@ class Layout {
   std::array<int, role_count> columns_;
 };
 
-/// Whether a record holds names of a header in place of ids: `source` and `target`, or `id` beside `label`. Names of one letter
-/// do not count.
+/// Whether a record holds names of a header in place of ids: `source` and `target`, or of a vertex and its label `id` or
+/// `label`. Names of one letter do not count.
 [[nodiscard]] bool is_header_of(const Layout& layout, std::span<const std::string_view> fields) noexcept;
 
 /// Reports a vertex whose label looks like several: `A;B`, `A|B` or `:A:B`. `doubts` may be null.
@@ -99,14 +105,17 @@ class UpdateMaker {
   /// Returns the update that `fields` state. There must be a field for each column of the layout. `sign` goes before an op
   /// column. Views are valid until the next call.
   Decoded make(const Layout& layout, std::span<const std::string_view> fields, std::optional<bool> sign = std::nullopt);
-  /// Whether the last record was refused because of a word for a missing id.
+  /// Reports text ids that look missing or quoted, from here on. Call it if nobody has stated what ids are.
+  void doubt_names() noexcept { doubts_names_ = doubts_ != nullptr; }
+  /// Whether the last record has a word that may stand for a missing id. Then it matters whether it is quoted.
   [[nodiscard]] bool lacks_id() const noexcept { return lacks_id_; }
-  /// Reads such words as names in the columns whose entry is not 0. Holds until the next call.
+  /// Takes such words as names in the columns whose entry is not 0. Holds until the next call.
   void take_as_names(std::span<const char> columns) noexcept { names_ = columns; }
   Decoded refuse(RejectReason reason, std::string message);
 
  private:
   bool take_id(const Layout& layout, std::span<const std::string_view> fields, Role role, Id& id);
+  void doubt_name(std::string_view field, std::size_t column, Role role);
   bool take_operation(const Layout& layout, std::span<const std::string_view> fields, bool& inserts);
 
   IdKind ids_;
@@ -116,6 +125,7 @@ class UpdateMaker {
   Doubts* doubts_ = nullptr;
   OptionSpelling spelling_;
   bool quotes_ = false;
+  bool doubts_names_ = false;
   bool lacks_id_ = false;
   std::span<const char> names_;
   std::string op_name_ = "op";

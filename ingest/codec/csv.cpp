@@ -23,12 +23,13 @@ std::size_t behind_blanks(std::string_view record, std::size_t at, char separato
   return at;
 }
 
-/// Splits a CSV record. Quoted fields with doubled quotes are copied to `scratch`. `quoted` gets a 1 for each quoted field.
-/// Returns false if a quote or a line end is misplaced, or the last quote is missing.
+/// Splits a CSV record. Quoted fields with doubled quotes are copied to `scratch`. If `notes_quotes`, `quoted` gets a 1 for
+/// each quoted field. Returns false if a quote or a line end is misplaced, or the last quote is missing.
+template <bool notes_quotes>
 bool split_csv(std::string_view record, char separator, std::vector<std::string_view>& fields, std::string& scratch,
-               std::vector<char>* quoted = nullptr) {
+               std::vector<char>& quoted) {
   fields.clear();
-  if (quoted != nullptr) quoted->clear();
+  if constexpr (notes_quotes) quoted.clear();
   scratch.clear();
   scratch.reserve(record.size());  // views into it must stay valid
   const bool lines = record.find('\n') != std::string_view::npos;
@@ -36,7 +37,7 @@ bool split_csv(std::string_view record, char separator, std::vector<std::string_
   for (;;) {
     at = behind_blanks(record, at, separator);
     const bool is_quoted = at < record.size() && record[at] == '"';
-    if (quoted != nullptr) quoted->push_back(is_quoted ? 1 : 0);
+    if constexpr (notes_quotes) quoted.push_back(is_quoted ? 1 : 0);
     if (is_quoted) {
       const std::size_t start = ++at;
       const std::size_t copied = scratch.size();
@@ -95,12 +96,14 @@ class CsvCodec final : public Codec {
         maker_(make_field_maker(Format::csv, options)),
         spelling_(spelling_of(options)),
         doubts_(options.doubts),
+        doubts_hashes_(doubts_ != nullptr && !options.ids),
         vertices_(options.vertices),
         may_begin_with_words_(!spec_.named() && !options.header),
         told_(options.directed) {
     separator_ = options.separator;
     if (separator_ != 0 && separator_ != ',' && separator_ != ';' && separator_ != '\t') {
-      throw Error(ErrorKind::usage, "separator", in_ticks({&separator_, 1}) + " separates no CSV fields", "use , ; or a tab");
+      throw Error(ErrorKind::usage, "separator", in_ticks({&separator_, 1}) + " cannot separate CSV fields",
+                  "use , ; or a tab");
     }
     if (!spec_.named()) {
       layout_ = Layout(spec_.positions);
@@ -120,7 +123,7 @@ class CsvCodec final : public Codec {
   Decoded decode(std::string_view record) override {
     if (record.find_first_not_of(" \t") == std::string_view::npos) return {};
     if (separator_ == 0) separator_ = csv_separator(record);
-    const bool whole = split_csv(record, separator_, fields_, scratch_);
+    const bool whole = split_csv<false>(record, separator_, fields_, scratch_, quoted_);
     if (awaits_header_) {
       const std::string fault = spec_.named() ? read_header(whole) : std::string();
       awaits_header_ = !fault.empty();
@@ -128,12 +131,12 @@ class CsvCodec final : public Codec {
       header_.assign(fields_.begin(), fields_.end());
       return {};
     }
-    if (!whole) return maker_.refuse(RejectReason::malformed, "a quote or a line end is misplaced, or a quote is missing");
+    if (!whole)
+      return maker_.refuse(RejectReason::malformed, "a quote or a line end is in a wrong place, or a quote is missing");
     if (fields_.size() != arity_) return maker_.refuse(RejectReason::wrong_arity, arity_text(fields_.size(), arity_));
     if (std::exchange(may_begin_with_words_, false) && is_header_of(layout_, fields_)) {
-      return end_with(
-          fmt::format("{} looks like a header, whose words would be read as ids", in_ticks(record)),
-          fmt::format("{} passes over it, {} reads it as a record", spelling_("header", "yes"), spelling_("header", "no")));
+      return end_with(fmt::format("{} looks like a header, whose words would be read as ids", in_ticks(record)),
+                      fmt::format("{}, {} reads it as a record", passing_over(), spelling_("header", "no")));
     }
     if (!header_.empty() && is_header_again()) return header_again(record);
     if (type_column_) {
@@ -143,6 +146,9 @@ class CsvCodec final : public Codec {
     Decoded decoded = maker_.make(layout_, fields_);
     if (maker_.lacks_id()) [[unlikely]]
       decoded = take_quoted_names(record);
+    if (record[0] == '#' && doubts_hashes_ && !decoded.updates.empty() && !may_stand_for_none(fields_[0])) [[unlikely]]
+      doubts_->begins_with_hash(record);
+    if (watches_label_ && !decoded.updates.empty() && layout_.has(Role::label)) watch_label();
     return several_labels_ ? one_label(decoded) : decoded;
   }
 
@@ -163,6 +169,7 @@ class CsvCodec final : public Codec {
   void find_unread() {
     unread_.clear();
     watched_.clear();
+    watches_label_ = false;
     for (std::size_t column = 0; column < fields_.size(); ++column) {
       bool read = type_column_ == column;
       for (std::size_t r = 0; r < role_count; ++r) {
@@ -173,6 +180,13 @@ class CsvCodec final : public Codec {
     const bool says = layout_.has(Role::op) || layout_.has(Role::deleted) || spec_.name(Role::op) || spec_.name(Role::deleted);
     if (says || doubts_ == nullptr) return;
     for (const std::size_t column : unread_) watched_.push_back({column, may_say_operation(fields_[column])});
+    watches_label_ = !spec_.name(Role::label);
+  }
+
+  void watch_label() {
+    const auto column = static_cast<std::size_t>(layout_.column(Role::label));
+    doubts_->guessed_label(header_[column], fields_[column], remedy_of_label(spelling_, columns_, header_[column]));
+    watches_label_ = doubts_->watches_labels();
   }
 
   void watch_operations() {
@@ -182,10 +196,19 @@ class CsvCodec final : public Codec {
       if (value.empty()) return false;
       const bool word = value.size() >= shortest_word && usual_.read(value).has_value();
       if (!watched.by_name && !word) return true;
+      if (is_deletion_flag(header_[watched.column]) && !word && !usual_.read(value, true)) return true;  // it counts something
       if (says_removal(header_[watched.column], value))
         tell_unread_operation(*doubts_, spelling_, columns_, header_[watched.column], value);
       return false;
     });
+  }
+
+  /// What to do if the first record, whose columns have their meaning by position, is a header.
+  [[nodiscard]] std::string passing_over() const {
+    if (!layout_.has(Role::vertex)) return fmt::format("{} passes over it", spelling_("header", "yes"));
+    const auto name = [&](Role role) { return fields_[static_cast<std::size_t>(layout_.column(role))]; };
+    return fmt::format("{} reads it so",
+                       spell_columns(spelling_, fmt::format("vertex={},label={}", name(Role::vertex), name(Role::label))));
   }
 
   /// Whether the record is the header again, or another header with the same names for source and target.
@@ -218,18 +241,19 @@ class CsvCodec final : public Codec {
 
   Decoded header_again(std::string_view record) {
     if (!repeats_header()) {
-      return end_with(fmt::format("{} is another header than that of the file", in_ticks(record)), "make two files of it");
+      return end_with(fmt::format("{} is a second header, which differs from the first", in_ticks(record)),
+                      "split the file here");
     }
     if (doubts_ != nullptr) {
-      doubts_->tell("header_repeated", fmt::format("the header {} is there again, and is passed over", in_ticks(record)),
-                    "leave it out; an edge of these names cannot stand in a file with this header");
+      doubts_->tell("header_repeated", fmt::format("the header {} is repeated, and is skipped", in_ticks(record)),
+                    "leave it out; a file with this header cannot have an edge of these names");
     }
     return {};
   }
 
   /// Reads the record again. A quoted word for a missing id is a name.
   Decoded take_quoted_names(std::string_view record) {
-    split_csv(record, separator_, fields_, scratch_, &quoted_);
+    split_csv<true>(record, separator_, fields_, scratch_, quoted_);
     maker_.take_as_names(quoted_);
     const Decoded decoded = maker_.make(layout_, fields_);
     maker_.take_as_names({});
@@ -242,7 +266,7 @@ class CsvCodec final : public Codec {
     const bool colons = label[0] == ':' && label.find(':', 1) != std::string_view::npos;
     if (!colons && label.find(';') == std::string_view::npos) return decoded;
     return maker_.refuse(RejectReason::malformed,
-                         fmt::format("{} are several labels, and a vertex bears one: leave the others out", in_ticks(label)));
+                         fmt::format("{} are several labels, but a vertex has one: leave the others out", in_ticks(label)));
   }
 
   /// Returns what is wrong with the header.
@@ -273,9 +297,9 @@ class CsvCodec final : public Codec {
     }
     if (half && !layout_.has(Role::vertex)) {
       const Role lacking = layout_.has(Role::source) ? Role::target : Role::source;
-      return fmt::format("names no column for {}", role_name(lacking));
+      return fmt::format("has no column for {}", role_name(lacking));
     }
-    if (!layout_.complete()) return "names neither source and target nor a vertex and its label";
+    if (!layout_.complete()) return "has no columns for source and target, nor for a vertex and its label";
     find_unread();
     if (may_be_events()) return std::string(events);
     several_labels_ = layout_.has(Role::vertex) && holds_several_labels(column_name(Role::label));
@@ -283,7 +307,7 @@ class CsvCodec final : public Codec {
     return {};
   }
 
-  static constexpr std::string_view events = "has an id and a label as lists of vertices have, but may be one of events";
+  static constexpr std::string_view events = "has an id and a label like a list of vertices, but may be a list of events";
 
   /// An id beside a type also begins lists of transfers or calls. Two of the other columns then say between whom.
   [[nodiscard]] bool may_be_events() const {
@@ -335,8 +359,8 @@ class CsvCodec final : public Codec {
     }
     if (type_is_ == TypeIs::other) {
       if (!says || (told_ && !type_may_be_label_)) return std::nullopt;
-      return end_with(fmt::format("Type {} says how the edge is meant as in Gephi's tables, and the records before it say "
-                                  "something else there",
+      return end_with(fmt::format("Type {} says whether the edge has a direction, as in Gephi's tables, but in earlier records "
+                                  "it has another meaning",
                                   in_ticks(cell)),
                       columns("label=Type") + " if Type is the label, else correct those records");
     }
@@ -349,7 +373,7 @@ class CsvCodec final : public Codec {
     if (!told_ && held_.value_or(type_says_.value_or(directed)) != directed) {
       return end_with(
           fmt::format("Type {}, but the edges before it are {}", in_ticks(cell), directed ? "undirected" : "directed"),
-          "make two files of it, or say how all edges are meant with --directed or --undirected");
+          "split the file, or give --directed or --undirected for all edges");
     }
     type_says_ = directed;
     return std::nullopt;
@@ -358,8 +382,9 @@ class CsvCodec final : public Codec {
   /// Decides by the first record what Type is.
   std::optional<Decoded> decide_type(std::string_view cell, TypeCell type) {
     if (type == TypeCell::capitals) {
-      return end_with(fmt::format("Type {} may be a label, or say how the edge is meant as in Gephi's tables", in_ticks(cell)),
-                      columns("label=Type") + " if it is the label, else write Directed or Undirected");
+      return end_with(
+          fmt::format("Type {} may be a label, or say whether the edge has a direction, as in Gephi's tables", in_ticks(cell)),
+          columns("label=Type") + " if it is a label, else write Directed or Undirected");
     }
     if (type != TypeCell::other && type != TypeCell::empty) {
       type_is_ = TypeIs::direction;
@@ -368,8 +393,9 @@ class CsvCodec final : public Codec {
     }
     if (!type_may_be_label_ && !spec_.name(Role::label)) {
       return end_with(
-          fmt::format("it has two columns for label, if Type is one: {} is neither Directed nor Undirected", in_ticks(cell)),
-          columns("label=NAME") + " names of the two the one that is the label");
+          fmt::format("there are two columns for the label: Type {} is neither Directed nor Undirected, so it is one too",
+                      in_ticks(cell)),
+          columns("label=NAME") + ", with the name of the column that has the label");
     }
     type_is_ = TypeIs::other;
     return std::nullopt;
@@ -394,7 +420,7 @@ class CsvCodec final : public Codec {
         fmt::format("the CSV header {} {}", in_ticks(record, longest), fault),
         fault == events
             ? fmt::format("give {} if the records are edges, {} if they are vertices", edges, spelling_("columns", vertices))
-            : fmt::format("give {}, or where there is no header {}", edges, spelling_("columns", "source,target")));
+            : fmt::format("give {}, or if there is no header {}", edges, spelling_("columns", "source,target")));
   }
 
   std::string columns_;
@@ -402,6 +428,7 @@ class CsvCodec final : public Codec {
   UpdateMaker maker_;
   OptionSpelling spelling_;
   Doubts* doubts_;
+  bool doubts_hashes_;  // nobody has stated what ids are
   bool vertices_;
   bool may_begin_with_words_;  // the first record is still to be checked for a header
   Layout layout_;
@@ -409,6 +436,7 @@ class CsvCodec final : public Codec {
   std::vector<std::string> header_;
   std::vector<std::size_t> unread_;
   std::vector<Watched> watched_;
+  bool watches_label_ = false;  // the label column got its meaning by a usual name
   Operations usual_;
   bool several_labels_ = false;
   std::vector<char> quoted_;

@@ -23,7 +23,7 @@ namespace deltamatch::ingest {
     case NumberFault::out_of_range:
       break;
   }
-  return fmt::format("the header's {} is beyond 64 bits", in_ticks(field));
+  return fmt::format("the header's {} exceeds 64 bits", in_ticks(field));
 }
 
 /// Counts records. After tell(), it can say whether ids and numbers fit the header.

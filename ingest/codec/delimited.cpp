@@ -25,11 +25,12 @@ class PlainCodec final : public Codec {
         doubts_(options.doubts),
         spelling_(spelling_of(options)),
         guesses_(options.columns.empty()),
+        doubts_hashes_(!options.ids),
         may_begin_with_words_(!options.header),
         maker_(make_field_maker(format, options)) {
     const ColumnSpec spec = parse_columns(options.columns);
     if (!options.columns.empty() && spec.named()) {
-      throw Error(ErrorKind::usage, "columns", fmt::format("{} files have no names for columns", format_name(format)),
+      throw Error(ErrorKind::usage, "columns", fmt::format("columns of {} files have no names", format_name(format)),
                   "give positions, e.g. source,target,label,time");
     }
     if (!spec.named()) set_layout(spec.positions);
@@ -49,18 +50,20 @@ class PlainCodec final : public Codec {
       const bool cut_short = !layout_.has(Role::op) && !sign && !fields.empty() && (fields[0] == "+" || fields[0] == "-");
       if (fields.size() != arity_ || cut_short) return wrong_arity(fields);
       if (std::exchange(may_begin_with_words_, false) && is_header_of(layout_, fields)) return header(record);
-      return maker_.make(layout_, fields, sign);
+      return make(record, fields, sign);
     }
     if (!guess_layout(fields.size())) return refuse_first(fields.size());
     if (std::exchange(may_begin_with_words_, false) && is_header_of(layout_, fields)) return header(record);
     const std::size_t arity = std::exchange(arity_, 0);
-    Decoded decoded = maker_.make(layout_, fields, sign);
+    const Decoded decoded = make(record, fields, sign);
     if (!decoded.refused) arity_ = arity;  // only a readable record fixes the columns
     return decoded;
   }
 
-  /// Advice about a column that is read as times and holds words.
+  /// Advice about a column that is read as times and holds words, and about a first record that alone has its number of fields.
   [[nodiscard]] std::string advice(RejectReason reason, std::string_view record) const override {
+    if (reason == RejectReason::wrong_arity && guesses_ && !tabs_ && only_first_)
+      return "leave out the first record if it states the sizes of the graph";
     if (reason != RejectReason::bad_time || !guesses_ || tabs_) return {};
     std::vector<std::string_view> fields;
     split(record, fields);
@@ -80,6 +83,17 @@ class PlainCodec final : public Codec {
     arity_ = roles.size();
   }
 
+  Decoded make(std::string_view record, std::span<const std::string_view> fields, std::optional<bool> sign) {
+    const Decoded decoded = maker_.make(layout_, fields, sign);
+    if (decoded.refused) return decoded;
+    only_first_ = arity_ == 0;
+    if (doubts_ == nullptr) return decoded;
+    if (tabs_ && record[0] == '#' && doubts_hashes_ && !may_stand_for_none(fields[0])) doubts_->begins_with_hash(record);
+    if (guesses_ && layout_.has(Role::label) && doubts_->watches_third_column())
+      doubts_->label_of_third_column(fields[static_cast<std::size_t>(layout_.column(Role::label))]);
+    return decoded;
+  }
+
   bool guess_layout(std::size_t count) {
     layout_ = Layout();
     if (count == 2) set_layout({Role::source, Role::target});
@@ -92,7 +106,7 @@ class PlainCodec final : public Codec {
 
   Decoded refuse_first(std::size_t count) {
     return maker_.refuse(RejectReason::wrong_arity,
-                         fmt::format("{} fields; {} unless columns are named", count,
+                         fmt::format("{} fields, but a record is {} unless columns are named", count,
                                      tabs_ ? "[+|-] source target, or [+|-] source target label time"
                                            : "source target, source target time, or source target label time"));
   }
@@ -100,7 +114,7 @@ class PlainCodec final : public Codec {
   Decoded header(std::string_view record) {
     Decoded decoded = maker_.refuse(RejectReason::malformed,
                                     fmt::format("{} looks like a header, whose words would be read as ids", in_ticks(record)));
-    decoded.remedy = "leave the line out; if it is an edge, put it behind another one";
+    decoded.remedy = "remove the line, or move it after another record";
     return decoded;
   }
 
@@ -109,7 +123,7 @@ class PlainCodec final : public Codec {
     if (fields.size() == arity_ + 1 && tabs_ && fields[0].size() <= 1) {
       return maker_.refuse(RejectReason::bad_operation, fmt::format("op {} is neither + nor -", in_ticks(fields[0])));
     }
-    if (fields.size() == arity_) return maker_.refuse(RejectReason::wrong_arity, "a sign where the first id belongs");
+    if (fields.size() == arity_) return maker_.refuse(RejectReason::wrong_arity, "a sign is in the place of the first id");
     return maker_.refuse(RejectReason::wrong_arity, arity_text(fields.size(), arity_));
   }
 
@@ -139,7 +153,9 @@ class PlainCodec final : public Codec {
   Doubts* doubts_;
   OptionSpelling spelling_;
   bool guesses_;               // nobody has named the columns
+  bool doubts_hashes_;         // nobody has stated what ids are
   bool may_begin_with_words_;  // the first record
+  bool only_first_ = false;    // no other record has been read
   UpdateMaker maker_;
   Layout layout_;
   std::size_t arity_ = 0;  // 0: not known yet
@@ -186,7 +202,7 @@ class JlgCodec final : public Codec {
     std::string fault = read_size(fields_[0], vertices);
     if (fault.empty()) fault = read_size(fields_[1], edges);
     if (fault.empty() && fields_[2] != "u" && fields_[2] != "d")
-      fault = fmt::format("the header's {} is neither u nor d", in_ticks(fields_[2]));
+      fault = fmt::format("the {} in the header is neither u nor d", in_ticks(fields_[2]));
     if (!fault.empty()) return maker_.refuse(RejectReason::malformed, fault);
     if (whole_) sizes_.tell(vertices, edges);
     return {};
@@ -204,23 +220,28 @@ class JlgCodec final : public Codec {
 
 UpdateMaker make_field_maker(Format format, const CodecOptions& options) {
   const bool numeric = format == Format::snap || format == Format::jlg;
-  return {options.ids.value_or(numeric ? IdKind::integer : IdKind::automatic),
-          TimeReader(options.time_unit.value_or(TimeUnit::seconds), options.time_format,
-                     options.time_unit ? nullptr : options.doubts),
-          options.edge_label,
-          Operations(options.op_values, spelling_of(options)),
-          options.doubts,
-          spelling_of(options),
-          format == Format::csv};
+  UpdateMaker maker(options.ids.value_or(numeric ? IdKind::integer : IdKind::automatic),
+                    TimeReader(options.time_unit.value_or(TimeUnit::seconds), options.time_format,
+                               options.time_unit ? nullptr : options.doubts),
+                    options.edge_label, Operations(options.op_values, spelling_of(options)), options.doubts,
+                    spelling_of(options), format == Format::csv);
+  if (!options.ids && !numeric) maker.doubt_names();
+  return maker;
 }
 
 std::string arity_text(std::size_t found, std::size_t expected) {
-  return fmt::format("{} fields where there are {}", found, expected);
+  return fmt::format("{} {} instead of {}", found, found == 1 ? "field" : "fields", expected);
 }
 
 std::unique_ptr<Codec> make_delimited_codec(Format format, const CodecOptions& options) {
   if (format == Format::jlg) return std::make_unique<JlgCodec>(options);
   return std::make_unique<PlainCodec>(format, options);
+}
+
+bool jlg_is_directed(LineSource& lines, const CodecOptions& /*options*/) {
+  std::string_view header = first_line(lines.head());
+  for (int comma = 0; comma < 2; ++comma) header.remove_prefix(std::min(header.find(','), header.size() - 1) + 1);
+  return !header.starts_with("u,") && header != "u";
 }
 
 }  // namespace deltamatch::ingest

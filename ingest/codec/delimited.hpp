@@ -8,6 +8,7 @@
 
 #include "ingest/codec/codec.hpp"
 #include "ingest/codec/columns.hpp"
+#include "ingest/source/line_source.hpp"
 
 namespace deltamatch::ingest {
 
@@ -18,6 +19,10 @@ namespace deltamatch::ingest {
 
 [[nodiscard]] std::unique_ptr<Codec> make_tve_codec(const CodecOptions& options);
 [[nodiscard]] std::unique_ptr<Codec> make_jsonl_codec(const CodecOptions& options);
+/// Whether edges are directed, by the third field of a jlg file's header `V,E,u|d,name`.
+[[nodiscard]] bool jlg_is_directed(LineSource& lines, const CodecOptions& options);
+/// Why a message cannot be of t/v/e, though a record of a file may. Empty if it can.
+[[nodiscard]] std::string_view tve_message_fault(std::string_view message) noexcept;
 /// Whether the columns ("source=0,target=1") make a JSON array a row, and not an array of rows.
 [[nodiscard]] bool reads_arrays_as_rows(const CodecOptions& options);
 
@@ -29,7 +34,7 @@ namespace deltamatch::ingest {
 
 /// Makes the UpdateMaker for snap, tsv, csv and jlg.
 [[nodiscard]] UpdateMaker make_field_maker(Format format, const CodecOptions& options);
-/// "3 fields where there are 2".
+/// "3 fields instead of 2".
 [[nodiscard]] std::string arity_text(std::size_t found, std::size_t expected);
 
 }  // namespace deltamatch::ingest

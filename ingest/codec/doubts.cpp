@@ -4,18 +4,21 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/unordered/unordered_flat_set.hpp>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <utility>
 
 #include "ingest/codec/fields.hpp"
+#include "ingest/codec/id_doubts.hpp"
+#include "ingest/codec/label_numbers.hpp"
+#include "ingest/codec/operations.hpp"
+#include "ingest/codec/size_line.hpp"
 
 namespace deltamatch::ingest {
 namespace {
 
 constexpr std::size_t most_samples = 2048;
-constexpr std::size_t most_ids = std::size_t{1} << 17;
 
 constexpr double second = 1e6;
 constexpr double year = 365.2425 * 86400 * second;
@@ -30,6 +33,27 @@ struct Unit {
 };
 constexpr std::array<Unit, 4> units = {
     {{"s", "seconds", 1e6}, {"ms", "milliseconds", 1e3}, {"us", "microseconds", 1}, {"", "nanoseconds", 1e-3}}};
+
+/// Dates that are written as digits alone.
+struct DateDigits {
+  std::int64_t parts;  // what stands behind the eight digits of the day: 1, or 10 for each digit
+  std::string_view format;
+};
+constexpr std::array<DateDigits, 3> date_forms = {{{1, "%Y%m%d"}, {10'000, "%Y%m%d%H%M"}, {1'000'000, "%Y%m%d%H%M%S"}}};
+
+/// The form in which a number is a date between 1990 and 2100. Null if there is none.
+const DateDigits* date_digits(std::int64_t number) noexcept {
+  for (const DateDigits& form : date_forms) {
+    const std::int64_t date = number / form.parts;
+    const std::int64_t clock = number % form.parts * (1'000'000 / form.parts);
+    const std::chrono::year_month_day day{std::chrono::year(static_cast<int>(date / 10'000 % 10'000)),
+                                          std::chrono::month(static_cast<unsigned>(date / 100 % 100)),
+                                          std::chrono::day(static_cast<unsigned>(date % 100))};
+    if (date < 1990'01'01 || date > 2099'12'31 || !day.ok()) continue;
+    if (form.parts == 1 || (clock / 10'000 < 24 && clock / 100 % 100 < 60 && clock % 100 < 60)) return &form;
+  }
+  return nullptr;
+}
 
 bool plausible(double micros) noexcept { return micros >= since_1990 && micros < until_2100; }
 
@@ -56,6 +80,7 @@ std::string OptionSpelling::operator()(std::string_view option, std::string_view
   if (!in_configuration) return fmt::format("--{}{} {}", prefix, option, value);
   std::string key(option);
   std::ranges::replace(key, '-', '_');
+  if (option == "time-format") return fmt::format("{}: '{}'", key, value);  // a bare text cannot begin with %
   if (option == "header") return fmt::format("header: {}", value == "yes");
   if (option != "columns") return fmt::format("{}: {}", key, value);
   if (value.find('=') == std::string_view::npos) return fmt::format("columns: [{}]", value);
@@ -66,15 +91,6 @@ std::string OptionSpelling::operator()(std::string_view option, std::string_view
   return fmt::format("columns: {{{}}}", names);
 }
 
-/// The integers seen as numbers (0) and as texts (1).
-struct Doubts::Ids {
-  struct Side {
-    boost::unordered_flat_set<std::int64_t> seen;
-    std::size_t left = most_ids;  // how many more are remembered
-  };
-  std::array<Side, 2> sides;
-};
-
 OptionSpelling spelling_of(const CodecOptions& options) {
   return options.doubts == nullptr ? OptionSpelling() : options.doubts->spelling();
 }
@@ -84,13 +100,15 @@ Doubts::~Doubts() = default;
 Doubts::Doubts(Doubts&&) noexcept = default;
 Doubts& Doubts::operator=(Doubts&&) noexcept = default;
 
-void Doubts::report_at(Position position, std::string_view code, std::string_view what, std::string_view remedy) {
+bool Doubts::again(std::string_view code) noexcept {
   const auto known = std::ranges::find(told_, code, &Doubt::code);
-  if (known != told_.end()) {
-    ++known->count;
-  } else {
-    told_.push_back({std::string(code), position, std::string(what), std::string(remedy)});
-  }
+  if (known == told_.end()) return false;
+  ++known->count;
+  return true;
+}
+
+void Doubts::report_at(Position position, std::string_view code, std::string_view what, std::string_view remedy) {
+  if (!again(code)) told_.push_back({std::string(code), position, std::string(what), std::string(remedy)});
 }
 
 /// Keeps every stride-th time. When there are too many, drops every second one and doubles the stride. So the sample is spread
@@ -107,45 +125,54 @@ void Doubts::sample(Timestamp time, bool fraction) {
   until_sample_ = 1 + (times_.count * mixer >> 32) % (2 * times_.stride - 1);
 }
 
-void Doubts::watch_ids() {
-  if (!ids_) ids_ = std::make_unique<Ids>();
+bool Doubts::told(std::string_view code) const noexcept { return std::ranges::find(told_, code, &Doubt::code) != told_.end(); }
+
+void Doubts::watch_ids(bool spellings) {
+  if (!ids_) ids_ = std::make_unique<IdDoubts>(spellings);
 }
 
 void Doubts::see(const Update& update) {
-  see_id(update.source);
+  ids_->see(update.source, *this);
   const bool edge = update.kind == UpdateKind::insert_edge || update.kind == UpdateKind::delete_edge;
-  if (edge) see_id(update.target);
+  if (edge) ids_->see(update.target, *this);
+  numbers_are_known_ = ids_->numbers_are_known();
 }
 
-void Doubts::see_id(const Id& id) {
-  Id number = id;
-  if (id.is_text() && (parse_id(id.text(), IdKind::automatic, number) != IdFault::none || number.is_text())) return;
-  Ids::Side& own = ids_->sides[id.is_text() ? 1 : 0];
-  const Ids::Side& other = ids_->sides[id.is_text() ? 0 : 1];
-  if (!other.seen.empty() && other.seen.contains(number.number())) [[unlikely]] {
-    tell("ids_of_two_kinds",
-         fmt::format("the id {0} occurs as the text \"{0}\" and as the number {0}, which are two vertices", number.number()),
-         remedy_of_ids());
+void Doubts::tell_ids_of_two_kinds(std::int64_t id) {
+  tell("ids_of_two_kinds",
+       fmt::format("the id {0} occurs as the text \"{0}\" and as the number {0}, which are two vertices", id), remedy_of_ids());
+}
+
+void Doubts::watch_sizes(SizeLine line) { sizes_ = std::make_unique<SizeLine>(std::move(line)); }
+
+void Doubts::see_size(const Update& update) {
+  if (!sizes_->see(update, now_.number)) sizes_.reset();
+}
+
+void Doubts::label_of_third_column(std::string_view label) {
+  if (!label_numbers_) label_numbers_ = std::make_unique<LabelNumbers>();
+  watches_third_column_ = label_numbers_->see(label, now_);
+}
+
+void Doubts::begins_with_hash(std::string_view record) {
+  if (hashes_) {
+    ++hashes_->count;
+    return;
   }
-  if (own.left != 0) {
-    --own.left;
-    own.seen.insert(number.number());
-  }
-  numbers_are_known_ = ids_->sides[0].left == 0 && ids_->sides[1].seen.empty();
+  hashes_ = {"comment_as_record", now_,
+             fmt::format("{} is read as a record, since this format has no comments", in_ticks(record)),
+             fmt::format("leave such lines out if they are comments: grep -v '^#' FILE; {} says that they are records",
+                         spelling_.common("ids", "string"))};
+}
+
+/// If most records begin so, these are names.
+std::optional<Doubts::Doubt> Doubts::about_hashes() const {
+  return hashes_ && hashes_->count * 2 <= records_ ? hashes_ : std::nullopt;
 }
 
 std::string Doubts::remedy_of_ids() const {
   return fmt::format("{} reads both as one text, {} as one number", spelling_.common("ids", "string"),
                      spelling_.common("ids", "integer"));
-}
-
-std::optional<std::int64_t> Doubts::text_and_number(const Doubts& texts, const Doubts& numbers) {
-  if (!texts.ids_ || !numbers.ids_) return std::nullopt;
-  std::optional<std::int64_t> least;  // the first one would depend on how they are stored
-  for (const std::int64_t id : texts.ids_->sides[1].seen) {
-    if (numbers.ids_->sides[0].seen.contains(id) && (!least || id < *least)) least = id;
-  }
-  return least;
 }
 
 std::optional<Doubts::Doubt> Doubts::about_times(Timestamp window) const {
@@ -164,7 +191,8 @@ std::optional<Doubts::Doubt> Doubts::about_times(Timestamp window) const {
   const Unit& read_as = units[static_cast<std::size_t>(*unit_)];
   const auto median = static_cast<double>(*middle);
   if (std::optional<Doubt> mixed = about_mixed_times(*middle)) return mixed;
-  if (plausible(median)) return std::nullopt;
+  if (plausible(median)) return about_zeros(median);
+  if (std::optional<Doubt> dates = about_dates()) return dates;
 
   Doubt doubt{"time_unit", times_.samples.front().at, {}, {}, times_.count};
   const auto in = [&](const Unit& unit) { return median / read_as.micros * unit.micros; };
@@ -180,14 +208,10 @@ std::optional<Doubts::Doubt> Doubts::about_times(Timestamp window) const {
   }
   const bool unordered = descents * 10 >= sorted.size();
   const bool constant = sorted.size() > 1 && least == largest;
-  if (guessed_column_ != 0 && (fractions != 0 || least < 0 || unordered || constant)) {
-    const bool third = guessed_column_ == 3;
-    doubt.code = "weight_as_time";
-    doubt.what = fmt::format("column {} is read as times, but its numbers are small, fractional or in no order, as weights are",
-                             guessed_column_);
-    doubt.remedy = fmt::format("{} leaves it out, {} says that it is a time",
-                               spelling_("columns", third ? "source,target,-" : "source,target,label,-"),
-                               spelling_("columns", third ? "source,target,time" : "source,target,label,time"));
+  if (guessed_column_ != 0 && !told("weight_as_time") && (fractions != 0 || least < 0 || unordered || constant)) {
+    doubt = weight_as_time(spelling_, times_.samples.front().at, guessed_column_,
+                           "its numbers are small, fractional or in no order, as weights are");
+    doubt.count = times_.count;
     return doubt;
   }
   const double span = static_cast<double>(largest) - static_cast<double>(least);
@@ -196,7 +220,7 @@ std::optional<Doubts::Doubt> Doubts::about_times(Timestamp window) const {
         fmt::format("times are read as {}, lie about the year {} and span {}", read_as.name, year_of(median), span_text(span));
   } else if (window > 0 && static_cast<double>(window) < longest_span && span < static_cast<double>(window)) {
     doubt.what = fmt::format(
-        "times are read as {} and lie about the year {}; they span {}, less than the window of {}, so no edge leaves it",
+        "times are read as {} and lie about the year {}, but span {}, less than the window of {}, so no edge leaves it",
         read_as.name, year_of(median), span_text(span), span_text(static_cast<double>(window)));
   } else {
     return std::nullopt;
@@ -205,7 +229,7 @@ std::optional<Doubts::Doubt> Doubts::about_times(Timestamp window) const {
   return doubt;
 }
 
-/// Reports times of two units. Most are plausible in one unit; others are so only in another unit, or are 0.
+/// Reports times of two units. Most are plausible in one unit; others are so only in another unit.
 std::optional<Doubts::Doubt> Doubts::about_mixed_times(Timestamp median) const {
   const Unit& read_as = units[static_cast<std::size_t>(*unit_)];
   const auto in = [&](Timestamp time, const Unit& unit) { return static_cast<double>(time) / read_as.micros * unit.micros; };
@@ -213,39 +237,54 @@ std::optional<Doubts::Doubt> Doubts::about_mixed_times(Timestamp median) const {
   const Unit* most = &read_as;  // the unit of most of them
   if (!fits(median, *most)) most = std::ranges::find_if(units, [&](const Unit& unit) { return fits(median, unit); });
   if (most == units.end()) return std::nullopt;
-  struct Part {
-    std::uint64_t count = 0;
-    Position first;
-    void add(const Times::Sample& sample) {
-      if (count++ == 0) first = sample.at;
-    }
-  };
-  Part zeros;
   std::array<Part, units.size()> others;
   for (const Times::Sample& sample : times_.samples) {
-    if (sample.time == 0) zeros.add(sample);
     for (std::size_t unit = 0; unit < units.size() && sample.time != 0 && !fits(sample.time, *most); ++unit) {
-      if (fits(sample.time, units[unit])) others[unit].add(sample);
+      if (fits(sample.time, units[unit]) && others[unit].count++ == 0) others[unit].first = sample.at;
     }
   }
   const auto* const other = std::ranges::max_element(others, {}, &Part::count);
-  const auto is_much = [&](const Part& part) { return part.count > 1 && part.count * 100 >= times_.samples.size(); };
-  const bool of_units = is_much(*other);
-  if (!of_units && !is_much(zeros)) return std::nullopt;
-  const Part& told = of_units ? *other : zeros;
-  const std::string lie = fmt::format("most times lie about the year {} as {}, but {} of {} that were looked at",
-                                      year_of(in(median, *most)), most->name, told.count, times_.samples.size());
-  const std::string keep = fmt::format("{} says that all are {}", spelling_("time-unit", read_as.option), read_as.name);
-  Doubt doubt{"mixed_times", told.first, {}, {}, told.count * times_.count / times_.samples.size()};
-  if (of_units) {
-    const Unit& unit = units[static_cast<std::size_t>(other - others.begin())];
-    doubt.what = fmt::format("{} do so as {}; all are read as {}", lie, unit.name, read_as.name);
-    doubt.remedy = fmt::format("convert them to one unit; {}", keep);
-  } else {
-    doubt.what = fmt::format("{} are 0, the beginning of 1970", lie);
-    doubt.remedy = fmt::format("give these records their times, or leave them out; {}", keep);
+  if (other->count < 2 || other->count * 100 < times_.samples.size()) return std::nullopt;
+  const Unit& unit = units[static_cast<std::size_t>(other - others.begin())];
+  return Doubt{
+      "mixed_times", other->first,
+      fmt::format("most times fit year {} as {}; {} of {} sampled fit as {}; all are read as {}", year_of(in(median, *most)),
+                  most->name, other->count, times_.samples.size(), unit.name, read_as.name),
+      fmt::format("convert them to one unit; {} says that all are {}", spelling_("time-unit", read_as.option), read_as.name),
+      other->count * times_.count / times_.samples.size()};
+}
+
+/// Reports zeros among plausible times.
+std::optional<Doubts::Doubt> Doubts::about_zeros(double median) const {
+  if (zeros_.count == 0) return std::nullopt;
+  const Unit& read_as = units[static_cast<std::size_t>(*unit_)];
+  return Doubt{"mixed_times", zeros_.first,
+               fmt::format("most times fit year {} as {}, but {} of {} {} 0, the beginning of 1970", year_of(median),
+                           read_as.name, zeros_.count, times_.count, zeros_.count == 1 ? "is" : "are"),
+               fmt::format("give these records their times, or leave them out; {} says that all are {}",
+                           spelling_("time-unit", read_as.option), read_as.name),
+               zeros_.count};
+}
+
+/// Reports numbers such as 20240115: dates without separators.
+std::optional<Doubts::Doubt> Doubts::about_dates() const {
+  const Unit& read_as = units[static_cast<std::size_t>(*unit_)];
+  const DateDigits* form = nullptr;
+  Timestamp first = 0;
+  for (const Times::Sample& sample : times_.samples) {
+    if (sample.time == 0) continue;
+    const auto unit = static_cast<Timestamp>(read_as.micros);
+    const DateDigits* const own = sample.fraction || sample.time % unit != 0 ? nullptr : date_digits(sample.time / unit);
+    if (own == nullptr || (form != nullptr && own != form)) return std::nullopt;
+    if (form == nullptr) first = sample.time / unit;
+    form = own;
   }
-  return doubt;
+  if (form == nullptr) return std::nullopt;
+  return Doubt{"date_as_number", times_.samples.front().at,
+               fmt::format("times such as `{}` look like dates without separators, but are read as {}", first, read_as.name),
+               fmt::format("{} reads them so, {} says that they are {}", spelling_("time-format", form->format),
+                           spelling_("time-unit", read_as.option), read_as.name),
+               times_.count};
 }
 
 /// Under a window such records are refused.
@@ -258,9 +297,43 @@ std::optional<Doubts::Doubt> Doubts::about_empty_times(Timestamp window) const {
                "give these records their times; under a window they are refused", untimed};
 }
 
+void Doubts::see_label(std::string_view column, std::string_view label, std::string_view remedy) {
+  constexpr std::size_t most_words = 8;
+  const std::optional<bool> inserts = read_word(label);
+  const bool known = std::ranges::find(label_words_, label) != label_words_.end();
+  if (!inserts || (!known && label_words_.size() == most_words)) {
+    watches_labels_ = false;
+    return;
+  }
+  if (!known) label_words_.emplace_back(label);
+  if (*inserts) return;
+  if (removal_label_) {
+    ++removal_label_->count;
+    return;
+  }
+  removal_label_ = {"operation_unread", now_,
+                    fmt::format("{} is read as the label, but all its values are words for operations, and {} looks "
+                                "like a deletion; the record inserts",
+                                in_ticks(column), in_ticks(label)),
+                    std::string(remedy)};
+}
+
+/// One word alone may be a label like others.
+std::optional<Doubts::Doubt> Doubts::about_labels() const {
+  return watches_labels_ && !told("operation_unread") && label_words_.size() > 1 ? removal_label_ : std::nullopt;
+}
+
 std::vector<Doubts::Doubt> Doubts::fresh(Timestamp window) {
   std::vector<Doubt> doubts(told_.begin() + static_cast<std::ptrdiff_t>(given_), told_.end());
   given_ = told_.size();
+  if (std::optional<Doubt> labels = labels_given_ ? std::nullopt : about_labels()) {
+    labels_given_ = true;
+    doubts.push_back(std::move(*labels));
+  }
+  if (std::optional<Doubt> hashes = hashes_given_ ? std::nullopt : about_hashes()) {
+    hashes_given_ = true;
+    doubts.push_back(std::move(*hashes));
+  }
   if (times_given_ || times_.count < judged_at_) return doubts;
   judged_at_ = 2 * times_.count;
   if (std::optional<Doubt> times = about_times(window)) {
@@ -274,6 +347,12 @@ std::vector<Doubts::Doubt> Doubts::all(Timestamp window) const {
   std::vector<Doubt> doubts = told_;
   if (std::optional<Doubt> times = about_times(window)) doubts.push_back(std::move(*times));
   if (std::optional<Doubt> empty = about_empty_times(window)) doubts.push_back(std::move(*empty));
+  if (std::optional<Doubt> labels = about_labels()) doubts.push_back(std::move(*labels));
+  if (std::optional<Doubt> hashes = about_hashes()) doubts.push_back(std::move(*hashes));
+  if (std::optional<Doubt> sizes = sizes_ ? sizes_->doubt() : std::nullopt) doubts.push_back(std::move(*sizes));
+  const bool numbers = label_numbers_ && !told("number_as_label");
+  if (std::optional<Doubt> label = numbers ? label_numbers_->doubt(spelling_) : std::nullopt)
+    doubts.push_back(std::move(*label));
   std::ranges::stable_sort(doubts, {}, [](const Doubt& doubt) { return doubt.at.number; });
   return doubts;
 }

@@ -37,6 +37,10 @@ struct OptionSpelling {
   }
 };
 
+class IdDoubts;
+class LabelNumbers;
+class SizeLine;
+
 /// Collects the doubts about one input while its records are read in order. Its reader says which record is being read. Codecs
 /// and readers report what they find. Times and ids are sampled in bounded memory. Not thread-safe.
 class Doubts {
@@ -57,15 +61,23 @@ class Doubts {
   [[nodiscard]] const OptionSpelling& spelling() const noexcept { return spelling_; }
 
   /// What is reported from here on is about the record at `position`.
-  void at(Position position) noexcept { now_ = position; }
+  void at(Position position) noexcept {
+    now_ = position;
+    ++records_;
+  }
+  [[nodiscard]] Position position() const noexcept { return now_; }
   /// Reports a doubt. The first one of each code is kept with its place; later ones add to its count.
   void tell(std::string_view code, std::string_view what, std::string_view remedy) { report_at(now_, code, what, remedy); }
+  /// Adds to the count of a doubt if it has been reported. So its texts need not be made for each record. Returns whether it
+  /// has.
+  bool again(std::string_view code) noexcept;
   void report_at(Position position, std::string_view code, std::string_view what, std::string_view remedy);
 
   /// Notes that a number was read as a time. `fraction`: it had one. Only for inputs whose unit nobody has stated. O(1),
   /// amortised.
   void number_as_time(Timestamp time, bool fraction) {
     ++times_.count;
+    if (time == 0 && zeros_.count++ == 0) zeros_.first = now_;
     if (--until_sample_ == 0) sample(time, fraction);
   }
   /// Notes for each insertion of an edge whether it has a time.
@@ -76,24 +88,43 @@ class Doubts {
       edges_.first_untimed = now_;
     }
   }
+  /// Notes the label of a record whose label column nobody has named. If all labels are words for operations and one says a
+  /// removal, the column may say the operation. `remedy` is what to do then. O(1), and nothing after the first other label.
+  void guessed_label(std::string_view column, std::string_view label, std::string_view remedy) {
+    if (watches_labels_) see_label(column, label, remedy);
+  }
+  /// Whether labels of guessed_label() still matter.
+  [[nodiscard]] bool watches_labels() const noexcept { return watches_labels_; }
+  /// Notes the label of a record whose third column nobody has named. Numbers there may be weights or times. Nothing more
+  /// happens once watches_third_column() is false.
+  void label_of_third_column(std::string_view label);
+  [[nodiscard]] bool watches_third_column() const noexcept { return watches_third_column_; }
+  /// Notes a record that begins with #, in a format without comments.
+  void begins_with_hash(std::string_view record);
+  /// From here on, asks whether the first record is a line of sizes.
+  void watch_sizes(SizeLine line);
+  /// Looks at an update for watch_sizes().
+  void see_update(const Update& update) {
+    if (sizes_) see_size(update);
+  }
   /// Notes that times are read from a column that nobody has named, with this number from 1.
   void guessed_time_column(std::size_t column) noexcept { guessed_column_ = column; }
   /// States how numbers are read as times. Without it, nothing is reported about them.
   void reads_times_as(TimeUnit unit) noexcept { unit_ = unit; }
 
-  /// From here on, looks at the ids of updates. The same digits as a number and as a text are two vertices.
-  void watch_ids();
+  /// From here on, looks at the ids of updates. The same digits as a number and as a text are two vertices. `spellings`: the
+  /// ids come from text fields, so 007 and 7.0 may be meant as 7.
+  void watch_ids(bool spellings = false);
   [[nodiscard]] bool watches_ids() const noexcept { return ids_ != nullptr; }
-  /// Looks at the ids of one update. The first 2^17 ids of each kind are remembered. After that, an input with one kind costs
-  /// next to nothing.
+  /// Looks at the ids of one update. Once enough ids are remembered, an input with one kind costs next to nothing.
   void see_ids(const Update& update) {
-    if (numbers_are_known_ && !update.source.is_text() && !update.target.is_text()) return;
-    see(update);
+    if (may_matter(update.source) || may_matter(update.target)) see(update);
   }
 
-  /// Returns an id that is remembered as a text in one input and as a number in another. Nothing if there is none. O(ids).
-  [[nodiscard]] static std::optional<std::int64_t> text_and_number(const Doubts& texts, const Doubts& numbers);
-  /// What to do about it.
+  /// The ids so far. Null if they are not watched.
+  [[nodiscard]] const IdDoubts* ids() const noexcept { return ids_.get(); }
+  void tell_ids_of_two_kinds(std::int64_t id);
+  /// What to do about ids of two kinds.
   [[nodiscard]] std::string remedy_of_ids() const;
 
   /// Returns all doubts so far, in the order of the input. `window` is in microseconds, 0 for none. Times that are counted from
@@ -104,7 +135,6 @@ class Doubts {
   [[nodiscard]] std::vector<Doubt> fresh(Timestamp window);
 
  private:
-  struct Ids;
   struct Times {
     struct Sample {
       Timestamp time;
@@ -116,33 +146,66 @@ class Doubts {
     std::uint64_t stride = 1;
   };
 
+  struct Part {
+    std::uint64_t count = 0;
+    Position first;
+  };
+
   struct Edges {
     std::uint64_t timed = 0;
     std::uint64_t untimed = 0;
     Position first_untimed;
   };
 
+  /// Whether an id is a number that is still to be remembered, or a text that may spell one.
+  [[nodiscard]] bool may_matter(const Id& id) const noexcept {
+    if (!id.is_text()) return !numbers_are_known_;
+    const char first = id.text().empty() ? ' ' : id.text().front();
+    return (first >= '0' && first <= '9') || first == '+' || first == '-';
+  }
   void sample(Timestamp time, bool fraction);
   void see(const Update& update);
-  void see_id(const Id& id);
+  void see_size(const Update& update);
   [[nodiscard]] std::optional<Doubt> about_times(Timestamp window) const;
   [[nodiscard]] std::optional<Doubt> about_mixed_times(Timestamp median) const;
   [[nodiscard]] std::optional<Doubt> about_empty_times(Timestamp window) const;
+  void see_label(std::string_view column, std::string_view label, std::string_view remedy);
+  [[nodiscard]] std::optional<Doubt> about_labels() const;
+  [[nodiscard]] std::optional<Doubt> about_hashes() const;
+  [[nodiscard]] std::optional<Doubt> about_zeros(double median) const;
+  [[nodiscard]] std::optional<Doubt> about_dates() const;
+  [[nodiscard]] bool told(std::string_view code) const noexcept;
 
   OptionSpelling spelling_;
   Position now_;
   std::vector<Doubt> told_;
+  std::uint64_t records_ = 0;
   Times times_;
+  Part zeros_;  // times that are 0
   Edges edges_;
+  std::optional<Doubt> hashes_;           // the first record with #, with a count of them
+  std::vector<std::string> label_words_;  // all labels so far, while they are words for operations
+  std::optional<Doubt> removal_label_;    // the first one that says a removal, with a count of them
+  bool watches_labels_ = true;
+  bool watches_third_column_ = true;
+  bool labels_given_ = false;  // fresh() has returned the doubt about them
+  bool hashes_given_ = false;
   std::uint64_t until_sample_ = 1;
   std::size_t guessed_column_ = 0;  // 0: none
   std::optional<TimeUnit> unit_;
-  std::unique_ptr<Ids> ids_;
+  std::unique_ptr<IdDoubts> ids_;
+  std::unique_ptr<SizeLine> sizes_;
+  std::unique_ptr<LabelNumbers> label_numbers_;
   bool numbers_are_known_ = false;  // no more numbers are remembered, and there is no text to compare
   std::size_t given_ = 0;           // how many of told_ fresh() has returned
   std::uint64_t judged_at_ = 3;     // number of times needed for the next judgement
   bool times_given_ = false;
 };
+
+/// Compares the ids of two inputs with these names. An id that is in both in two forms makes two vertices; the first input is
+/// warned of it. O(ids).
+[[nodiscard]] std::optional<Warning> compare_ids(const Doubts& doubts, const std::string& name, const Doubts& others,
+                                                 const std::string& other_name);
 
 /// The spelling of the Doubts that the options name. Without Doubts, the spelling for a stream.
 [[nodiscard]] OptionSpelling spelling_of(const CodecOptions& options);

@@ -1,6 +1,7 @@
 #include "ingest/codec/fields.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <utility>
@@ -187,19 +188,32 @@ std::string_view fault_text(IdFault fault) noexcept {
     case IdFault::not_an_integer:
       return "is not an integer";
     case IdFault::out_of_range:
-      return "is beyond 64 bits";
+      return "exceeds 64 bits";
     case IdFault::control_character:
       return "holds a control character";
     case IdFault::missing:
       return "stands for a missing id";
   }
-  return "is no id";
+  return "is not an id";
 }
 
 bool is_missing_value(std::string_view text) noexcept {
   if (text == "\\N") return true;
   if (text.size() < 3 || text.size() > 4 || (text[0] != 'n' && text[0] != 'N')) return false;
   return same_letters(text, "null") || same_letters(text, "nan") || same_letters(text, "none");
+}
+
+bool may_stand_for_none(std::string_view text) noexcept {
+  constexpr std::size_t longest = 9;
+  if (text.size() > longest) return false;
+  constexpr auto words = std::to_array<std::string_view>({"na", "n/a", "#n/a", "<na>", "nil", "nat", "(null)", "<null>",
+                                                          "[null]", "(none)", "<none>", "undefined", "-", "--", "?"});
+  return std::ranges::any_of(words, [&](std::string_view word) { return same_letters(word, text); });
+}
+
+bool is_numeric(const Id& id) noexcept {
+  std::int64_t number = 0;
+  return !id.is_text() || parse_integer(id.text(), number) == NumberFault::none;
 }
 
 IdFault parse_id(std::string_view text, IdKind kind, Id& id) noexcept {

@@ -26,8 +26,14 @@ enum class IdFault : std::uint8_t { none, empty, not_an_integer, out_of_range, c
 /// Whether a text stands for a missing value: NULL, NaN or None in any case, or \N.
 [[nodiscard]] bool is_missing_value(std::string_view text) noexcept;
 
+/// Whether an id that is a text may stand for a missing one: `N/A`, `nil`, `(null)`, `-` and the like.
+[[nodiscard]] bool may_stand_for_none(std::string_view text) noexcept;
+
 /// Reads an id as IdKind says. A string id is a view of `text`.
 IdFault parse_id(std::string_view text, IdKind kind, Id& id) noexcept;
+
+/// Whether an id is an integer, or a text that spells one.
+[[nodiscard]] bool is_numeric(const Id& id) noexcept;
 
 /// Reads times by `format`. Without a format, it reads numbers and ISO-8601.
 /// - Numbers are in `unit`, with or without a fraction. What is finer than a microsecond is dropped.

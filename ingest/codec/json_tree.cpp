@@ -11,9 +11,10 @@
 namespace deltamatch::ingest {
 namespace {
 
-[[noreturn]] void bad_path(std::string_view path, std::string_view what) {
-  throw Error(ErrorKind::usage, "columns", fmt::format("the path `{}` {}", path, what),
-              R"(write names with dots between them, payer.id, and \. for a dot within a name)");
+constexpr std::string_view how_to_write = R"(write names with dots between them, payer.id, and \. for a dot within a name)";
+
+[[noreturn]] void bad_path(std::string_view path, std::string_view what, std::string_view remedy = how_to_write) {
+  throw Error(ErrorKind::usage, "columns", fmt::format("the path `{}` {}", path, what), remedy);
 }
 
 /// The names between the dots of a path.
@@ -94,9 +95,11 @@ void JsonTree::add(std::uint32_t start, const std::vector<std::string>& names, s
 void JsonTree::add_path(const std::string& path, Role role, bool event) {
   if (path.starts_with('.')) {
     in_envelope_[static_cast<std::size_t>(role)] = true;
-    if (!event) bad_path(path, "starts at an envelope, and there is none");
+    if (!event)
+      bad_path(path, "starts at an envelope, and there is none", "name the envelope (debezium), or leave out the first dot");
     const std::vector<std::string> names = split_path(std::string_view(path).substr(1), path);
-    if (names[0] == "payload") bad_path(path, "names the payload, which is passed through by itself");
+    if (names[0] == "payload")
+      bad_path(path, "names the payload, which is looked into anyway", "leave `payload` out of the path");
     add(root, names, slot(Part::envelope, role));
     return;
   }

@@ -1,29 +1,30 @@
 // Codecs of messages. They are the codecs of files, restricted to what makes sense if each record stands alone.
 #include <fmt/format.h>
 
-#include <string>
+#include <string_view>
 #include <utility>
 
 #include "deltamatch/error.hpp"
 #include "ingest/codec/codec.hpp"
 #include "ingest/codec/columns.hpp"
+#include "ingest/codec/formats.hpp"
 
 namespace deltamatch::ingest {
 namespace {
 
 CodecOptions options_of_messages(Format format, CodecOptions options) {
-  const std::string name(format_name(format));
-  if (format == Format::jlg || format == Format::mtx) {
-    throw Error(ErrorKind::usage, "format", name + " is a format of files, which begin with a header", "choose another format");
+  const FormatTraits& traits = traits_of(format);
+  if (traits.message == MessageForm::none) {
+    throw Error(ErrorKind::usage, "format", fmt::format("{} is a format of files, which begin with a header", traits.name),
+                "choose another format");
   }
-  if (options.vertices && options.columns.empty()) {
-    if (format == Format::snap || format == Format::tsv || format == Format::csv) options.columns = "vertex,label";
-  }
-  if (format != Format::snap && format != Format::tsv && format != Format::csv) return options;
+  if (traits.columns == ColumnForm::names) options.header = false;  // a first message that is a row of words is no header
+  if (!traits.has_positions()) return options;
+  if (options.vertices && options.columns.empty()) options.columns = "vertex,label";
   if (options.header.value_or(false))
     throw Error(ErrorKind::usage, "header", "messages have no header", "leave it out and give columns by position");
   if (parse_columns(options.columns).named()) {
-    throw Error(ErrorKind::usage, "columns", fmt::format("{} messages need their columns by position", name),
+    throw Error(ErrorKind::usage, "columns", fmt::format("{} messages need their columns by position", traits.name),
                 "give e.g. source,target,label,time");
   }
   options.header = false;
@@ -34,33 +35,28 @@ CodecOptions options_of_messages(Format format, CodecOptions options) {
 class MessageCodec final : public Codec {
  public:
   MessageCodec(Format format, const CodecOptions& options)
-      : text_(format != Format::binary),
-        begins_graph_(format == Format::tve),
-        one_line_(format == Format::snap || format == Format::tsv || format == Format::tve),
+      : form_(traits_of(format).message),
+        fault_(traits_of(format).message_fault),
         codec_(make_codec(format, options_of_messages(format, options))) {}
 
   Decoded decode(std::string_view record) override {
-    if (!text_) return codec_->decode(record);
+    if (form_ == MessageForm::bytes) return codec_->decode(record);
     if (record.ends_with('\n')) record.remove_suffix(1);
     if (record.ends_with('\r')) record.remove_suffix(1);
     if (record.find_first_not_of(" \t\r\n") == std::string_view::npos) return malformed("the message is empty");
-    if (one_line_ && record.find('\n') != std::string_view::npos) return malformed("the message has more than one line");
-    if (begins_graph_ && is_graph_header(record)) return malformed("t # N begins one of several graphs; a message is of one");
+    if (form_ == MessageForm::line && record.find('\n') != std::string_view::npos)
+      return malformed("the message has more than one line");
+    if (fault_ != nullptr) {
+      if (const std::string_view fault = fault_(record); !fault.empty()) return malformed(fault);
+    }
     return codec_->decode(record);
   }
 
  private:
-  /// Whether a message is gSpan's header `t # N`, which is about later messages.
-  static bool is_graph_header(std::string_view record) noexcept {
-    const std::size_t verb = record.find_first_not_of(" \t");
-    const std::size_t number = record.find_first_not_of(" \t", verb + 1);
-    return record[verb] == 't' && number != std::string_view::npos && number > verb + 1 && record[number] == '#';
-  }
   static Decoded malformed(std::string_view message) { return {{}, RejectReason::malformed, message, {}}; }
 
-  bool text_;
-  bool begins_graph_;
-  bool one_line_;
+  MessageForm form_;
+  std::string_view (*fault_)(std::string_view message);
   std::unique_ptr<Codec> codec_;
 };
 

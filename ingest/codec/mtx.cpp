@@ -20,6 +20,7 @@
 #include "deltamatch/error.hpp"
 #include "ingest/codec/declared_sizes.hpp"
 #include "ingest/codec/delimited.hpp"
+#include "ingest/codec/doubts.hpp"
 #include "ingest/codec/fields.hpp"
 
 namespace deltamatch::ingest {
@@ -69,7 +70,12 @@ bool is_value(std::string_view text, MtxBanner::Field field) noexcept {
 class MtxCodec final : public Codec {
  public:
   explicit MtxCodec(const CodecOptions& options)
-      : ids_(options.ids.value_or(IdKind::integer)), edge_label_(options.edge_label) {
+      : ids_(options.ids.value_or(IdKind::integer)),
+        edge_label_(options.edge_label),
+        banner_remedy_(
+            "write it as `coordinate`, `pattern`, `integer` or `real`, and `general`, `symmetric` or `skew-symmetric`; "
+            "if it is an edge list, give " +
+            spelling_of(options)("format", "snap")) {
     const auto refuse_if = [](bool given, std::string_view option, std::string_view what) {
       if (given) throw Error(ErrorKind::usage, option, fmt::format("Matrix Market files {}", what), "leave the option out");
     };
@@ -94,7 +100,7 @@ class MtxCodec final : public Codec {
 
   [[nodiscard]] std::string flaw() const override {
     if (seen_ && !began_) return "there is no banner, %%MatrixMarket matrix coordinate FIELD SYMMETRY";
-    if (began_ && !sized_) return "there is no line of sizes, ROWS COLUMNS ENTRIES, behind the banner";
+    if (began_ && !sized_) return "there is no line of sizes, ROWS COLUMNS ENTRIES, after the banner";
     if (read_ == entries_) return {};
     return fmt::format("the line of sizes says {} entries, but {} follow", entries_, read_);
   }
@@ -117,21 +123,20 @@ class MtxCodec final : public Codec {
   Decoded banner(std::string_view line) {
     std::string fault = read_mtx_banner(line, banner_);
     if (fault.empty()) return {};
-    return end_with(std::move(fault),
-                    "write it as `coordinate`, `pattern`, `integer` or `real`, and `general`, `symmetric` or `skew-symmetric`; "
-                    "if it is an edge list, set format to snap");
+    return end_with(std::move(fault), banner_remedy_);
   }
 
   Decoded size() {
     constexpr std::string_view remedy = "write ROWS COLUMNS ENTRIES, three integers";
     std::array<std::int64_t, 3> sizes{};
     std::string fault =
-        fields_.size() == 3 ? std::string() : fmt::format("{} fields where the line of sizes has 3", fields_.size());
+        fields_.size() == 3 ? std::string() : fmt::format("{} fields, but the line of sizes has 3", fields_.size());
     for (std::size_t i = 0; fault.empty() && i < sizes.size(); ++i) fault = read_size(fields_[i], sizes[i]);
     if (!fault.empty()) return end_with(std::move(fault), remedy);
     if (sizes[0] != sizes[1]) {
-      return end_with(fmt::format("a matrix of {} rows and {} columns: they cannot be the same vertices", sizes[0], sizes[1]),
-                      "write it as an edge list in which rows and columns have ids of their own");
+      return end_with(
+          fmt::format("a matrix has {} rows and {} columns, so they cannot be the same vertices", sizes[0], sizes[1]),
+          "write it as an edge list with different ids for rows and columns");
     }
     size_ = sizes[0];
     entries_ = sizes[2];
@@ -149,15 +154,15 @@ class MtxCodec final : public Codec {
     for (std::size_t i = 0; i < 2; ++i) {
       std::int64_t number = 0;
       if (parse_integer(fields_[i], number) != NumberFault::none || number < 1 || number > size_) {
-        return refuse(RejectReason::bad_id, fmt::format("{} {} is none of 1 to {}, which the line of sizes says",
+        return refuse(RejectReason::bad_id, fmt::format("{} {} is not one of 1 to {}, as the line of sizes says",
                                                         i == 0 ? "row" : "column", in_ticks(fields_[i]), size_));
       }
       Id& id = i == 0 ? update_.source : update_.target;
-      if (parse_id(fields_[i], ids_, id) != IdFault::none) return refuse(RejectReason::bad_id, "it is no id");
+      if (parse_id(fields_[i], ids_, id) != IdFault::none) return refuse(RejectReason::bad_id, "it is not an id");
     }
     if (expected == 3 && !is_value(fields_[2], banner_.field)) {
-      return refuse(RejectReason::malformed, fmt::format("value {} is no {} number", in_ticks(fields_[2]),
-                                                         banner_.field == MtxBanner::Field::real ? "real" : "integer"));
+      return refuse(RejectReason::malformed, fmt::format("value {} is not {} number", in_ticks(fields_[2]),
+                                                         banner_.field == MtxBanner::Field::real ? "a real" : "an integer"));
     }
     update_.label = edge_label_;
     return {{&update_, 1}, std::nullopt, {}, {}};
@@ -165,6 +170,7 @@ class MtxCodec final : public Codec {
 
   IdKind ids_;
   std::string edge_label_;
+  std::string banner_remedy_;
   MtxBanner banner_;
   bool seen_ = false;
   bool began_ = false;
@@ -201,7 +207,7 @@ std::string read_mtx_banner(std::string_view line, MtxBanner& banner) {
   }
   if (fields.size() != field_count) return fmt::format("the banner {} has {} fields, not 5", in_ticks(line), fields.size());
   const auto not_read = [&](std::string_view what, std::string_view field) {
-    return fmt::format("the banner's {} {} is not read", what, in_ticks(field));
+    return fmt::format("the {} {} of the banner is not supported", what, in_ticks(field));
   };
   if (!same_letters(fields[1], "matrix")) return not_read("object", fields[1]);
   if (!same_letters(fields[2], "coordinate")) return not_read("format", fields[2]);
@@ -220,5 +226,12 @@ std::string read_mtx_banner(std::string_view line, MtxBanner& banner) {
 }
 
 std::unique_ptr<Codec> make_mtx_codec(const CodecOptions& options) { return std::make_unique<MtxCodec>(options); }
+
+bool begins_mtx(std::string_view head) { return !mtx_banner_of(head).empty(); }
+
+bool mtx_is_directed(LineSource& lines, const CodecOptions& /*options*/) {
+  MtxBanner banner;
+  return !read_mtx_banner(mtx_banner_of(lines.head()), banner).empty() || !banner.symmetric;
+}
 
 }  // namespace deltamatch::ingest

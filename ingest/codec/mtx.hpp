@@ -1,9 +1,12 @@
-// The banner of Matrix Market files.
+// The beginning of Matrix Market files.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
+
+#include "ingest/codec/codec.hpp"
+#include "ingest/source/line_source.hpp"
 
 namespace deltamatch::ingest {
 
@@ -19,5 +22,11 @@ struct MtxBanner {
 
 /// Reads the banner of such a file. Returns what is wrong with it or not supported; empty if nothing is.
 [[nodiscard]] std::string read_mtx_banner(std::string_view line, MtxBanner& banner);
+
+/// Whether there is a banner.
+[[nodiscard]] bool begins_mtx(std::string_view head);
+
+/// Whether edges are directed, by the banner.
+[[nodiscard]] bool mtx_is_directed(LineSource& lines, const CodecOptions& options);
 
 }  // namespace deltamatch::ingest

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstddef>
 
 #include "deltamatch/error.hpp"
@@ -52,6 +53,39 @@ std::optional<bool> look_up(const std::array<Word, size>& known, std::string_vie
   return found == known.end() ? std::nullopt : std::optional(found->inserts);
 }
 
+/// Whether a column has one of these names, which have small letters and digits only. Case and other characters do not matter.
+/// Of a path, the last name counts.
+template <std::size_t size>
+bool is_called(std::string_view column, const std::array<std::string_view, size>& names) noexcept {
+  column.remove_prefix(column.rfind('.') + 1);  // npos + 1 = 0
+  return std::ranges::any_of(names, [&](std::string_view name) {
+    std::size_t at = 0;
+    for (const char c : column) {
+      if (std::isalnum(static_cast<unsigned char>(c)) == 0) continue;
+      if (at == name.size() || !same_letters({&c, 1}, name.substr(at, 1))) return false;
+      ++at;
+    }
+    return at == name.size();
+  });
+}
+
+/// Whether a value in a column of times says that there is none. Some programs write the end of the calendar.
+bool is_no_time(std::string_view value) noexcept {
+  return value.empty() || value == "0" || is_missing_value(value) || same_letters(value, "false") || value.starts_with("9999-");
+}
+
+// Words that are not read as operations.
+constexpr auto other_words = std::to_array<Word>({
+    {"expire", false},    {"expired", false},      {"drop", false},      {"dropped", false},    {"destroy", false},
+    {"destroyed", false}, {"revoke", false},       {"revoked", false},   {"erase", false},      {"erased", false},
+    {"unfollow", false},  {"unfollowed", false},   {"unfriend", false},  {"disconnect", false}, {"cancel", false},
+    {"cancelled", false}, {"canceled", false},     {"unlink", false},    {"detach", false},     {"close", false},
+    {"closed", false},    {"disconnected", false}, {"terminate", false}, {"terminated", false}, {"unsubscribe", false},
+    {"follow", true},     {"followed", true},      {"friend", true},     {"connect", true},     {"connected", true},
+    {"grant", true},      {"granted", true},       {"link", true},       {"attach", true},      {"subscribe", true},
+    {"modify", true},     {"modified", true},
+});
+
 [[noreturn]] void bad_mapping(std::string_view text, std::string_view what) {
   throw Error(ErrorKind::usage, "op-values", fmt::format("`{}`: {}", text, what),
               "give the values that insert and those that delete, e.g. c,r,u=+;d=-");
@@ -85,7 +119,7 @@ Operations::Operations(std::string_view mapping, OptionSpelling spelling)
       if (value.ends_with("=+") || value.ends_with("=-"))
         bad_mapping(mapping, fmt::format("a comma stands behind `{}`, where a semicolon belongs", value));
       if (std::ranges::any_of(mapped_, [&](const auto& other) { return other.first == value; }))
-        bad_mapping(mapping, fmt::format("`{}` is there twice", value));
+        bad_mapping(mapping, fmt::format("`{}` is given twice", value));
       mapped_.emplace_back(value, *inserts);
     }
   }
@@ -108,8 +142,7 @@ std::string Operations::refusal(std::string_view column, std::string_view value,
     return fmt::format("{} {} {}", column, in_ticks(value), debezium);
   const std::string known = mapping_.empty() ? std::string() : mapping_ + ";";
   const std::string_view word = value.empty() || value.size() > longest_word ? "VALUE" : value;
-  return fmt::format("{} {} is not known: {}; {} says that it deletes, {}=+ in its place that it inserts", column,
-                     in_ticks(value),
+  return fmt::format("{} {} is unknown: {}; map it with {} (deletes) or {}=+ (inserts)", column, in_ticks(value),
                      flag ? "true deletes, false inserts"
                           : "+, insert, create, update, upsert, read, c, r, u and i insert, -, delete, remove and d delete",
                      spelling_("op-values", fmt::format("'{}{}=-'", known, word)), word);
@@ -122,9 +155,37 @@ std::string Operations::contradiction(std::string_view column, std::string_view 
 }
 
 bool is_deletion_flag(std::string_view column) noexcept {
-  column.remove_prefix(column.rfind('.') + 1);  // npos + 1 = 0
-  while (column.starts_with('_')) column.remove_prefix(1);
-  return same_letters(column, "deleted") || same_letters(column, "is_deleted") || same_letters(column, "isdeleted");
+  constexpr auto names = std::to_array<std::string_view>({
+      "deleted",
+      "isdeleted",
+      "fivetrandeleted",
+      "hoodieisdeleted",
+      "softdeleted",
+      "issoftdeleted",
+      "removed",
+      "isremoved",
+      "tombstone",
+      "istombstone",
+  });
+  return is_called(column, names);
+}
+
+bool is_deletion_time(std::string_view column) noexcept {
+  constexpr auto names = std::to_array<std::string_view>({
+      "deletedat",
+      "sdcdeletedat",
+      "abcdcdeletedat",
+      "removedat",
+      "deletedon",
+      "removedon",
+      "deletiontime",
+      "deletiondate",
+      "deletedtime",
+      "deleteddate",
+      "datedeleted",
+      "timedeleted",
+  });
+  return is_called(column, names);
 }
 
 bool may_say_operation(std::string_view column) noexcept {
@@ -147,28 +208,47 @@ bool may_say_operation(std::string_view column) noexcept {
       "state",
       "crud",
       "dml",
+      "rowkind",
+      "rowop",
+      "dmltype",
+      "dmlop",
+      "dmloperation",
+      "cdcoperation",
+      "cdcop",
+      "cdctype",
+      "cdcaction",
+      "metadataaction",
+      "hoodieoperation",
+      "ibmsnapoperation",
+      "changeoperation",
+      "changeoper",
+      "headerchangeoper",
+      "dtlcapxaction",
+      "eventname",
+      "operationname",
   });
-  const auto is_called = [&](std::string_view name) {
-    std::size_t at = 0;
-    for (const char c : column) {
-      if (c == '_' || c == '-' || c == ' ') continue;
-      if (at == name.size() || !same_letters({&c, 1}, name.substr(at, 1))) return false;
-      ++at;
-    }
-    return at == name.size();
-  };
-  return std::ranges::any_of(names, is_called) || is_deletion_flag(column);
+  return is_called(column, names) || is_deletion_flag(column) || is_deletion_time(column);
 }
 
 bool says_removal(std::string_view column, std::string_view value) noexcept {
-  if (is_deletion_flag(column)) return look_up(flag_words, value) == false;
-  constexpr auto others = std::to_array<std::string_view>({
-      "expire", "expired", "drop",     "dropped",  "destroy",      "destroyed", "revoke",     "revoked",
-      "erase",  "erased",  "unfollow", "unfriend", "disconnect",   "cancel",    "cancelled",  "canceled",
-      "unlink", "detach",  "close",    "closed",   "disconnected", "terminate", "terminated", "unsubscribe",
-  });
-  return look_up(words, value) == false || std::ranges::any_of(others, [&](auto word) { return same_letters(word, value); });
+  if (is_deletion_time(column)) return !is_no_time(value);
+  if (is_deletion_flag(column)) {
+    const bool may_count = value == "1" && is_called(column, std::array<std::string_view, 1>{"removed"});
+    return look_up(flag_words, value) == false && !may_count;
+  }
+  if (is_sql_server_operation(column) && value == "1") return true;
+  return look_up(words, value) == false || look_up(other_words, value) == false;
 }
+
+std::optional<bool> read_word(std::string_view value) noexcept {
+  constexpr std::size_t shortest = 3;
+  const bool of_changelog = value.size() == 2 && (value[0] == '+' || value[0] == '-');
+  if (value.size() < shortest && !of_changelog) return std::nullopt;
+  const std::optional<bool> known = look_up(words, value);
+  return known ? known : look_up(other_words, value);
+}
+
+bool is_sql_server_operation(std::string_view column) noexcept { return column == "__$operation"; }
 
 std::string_view debezium_refusal(std::string_view value) noexcept {
   if (same_letters(value, "t") || same_letters(value, "truncate")) {

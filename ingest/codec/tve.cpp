@@ -67,7 +67,7 @@ class TveCodec final : public Codec {
     if (verb == "e") return ended_ ? behind_end() : edge(fields, count, inserts);
     if (verb == "v") return ended_ ? behind_end() : vertex(fields, count, inserts);
     if (fields[0] == "t") return count > 1 && fields[1] == "#" ? graph(fields, count) : header(fields, count);
-    return refuse(RejectReason::malformed, fmt::format("{} is none of t, v, e, -v and -e", in_ticks(fields[0])));
+    return refuse(RejectReason::malformed, fmt::format("{} is not one of t, v, e, -v and -e", in_ticks(fields[0])));
   }
 
   [[nodiscard]] std::string flaw() const override { return sizes_.flaw(); }
@@ -76,14 +76,14 @@ class TveCodec final : public Codec {
   using Fields = std::array<std::string_view, most_fields + 1>;
 
   Decoded header(const Fields& fields, std::size_t count) {
-    if (count != 3) return refuse(RejectReason::wrong_arity, fmt::format("{} fields where a header has 3: t N M", count));
+    if (count != 3) return refuse(RejectReason::wrong_arity, fmt::format("{} fields, but a header has 3: t N M", count));
     std::int64_t first = 0;
     std::int64_t second = 0;
     std::string fault = read_size(fields[1], first);
     if (fault.empty()) fault = read_size(fields[2], second);
     if (!fault.empty()) return refuse(RejectReason::malformed, std::move(fault));
     if (!whole_ && !begun_) return {};
-    if (sizes_.told() || begun_) return refuse(RejectReason::malformed, "a second header; a file holds one graph");
+    if (sizes_.told() || begun_) return refuse(RejectReason::malformed, "there is a second header, but a file holds one graph");
     if (first == 0) {
       sizes_.tell(second, std::nullopt);
     } else {
@@ -114,12 +114,12 @@ class TveCodec final : public Codec {
     return {};
   }
 
-  Decoded behind_end() { return refuse(RejectReason::malformed, "a record behind t # -1, which ends the file"); }
+  Decoded behind_end() { return refuse(RejectReason::malformed, "a record follows t # -1, which ends the file"); }
 
   Decoded edge(const Fields& fields, std::size_t count, bool inserts) {
     sizes_.count_edge();
     if (count < 3 || count > 4)
-      return refuse(RejectReason::wrong_arity, fmt::format("{} fields where an edge has 3 or 4", count));
+      return refuse(RejectReason::wrong_arity, fmt::format("{} fields, but an edge has 3 or 4", count));
     if (!take_id("source", fields[1], update_.source) || !take_id("target", fields[2], update_.target)) {
       return {{}, RejectReason::bad_id, message_, {}};
     }
@@ -146,7 +146,7 @@ class TveCodec final : public Codec {
   Decoded vertex(const Fields& fields, std::size_t count, bool inserts) {
     sizes_.count_vertex();
     if (count < 2 || count > 4)
-      return refuse(RejectReason::wrong_arity, fmt::format("{} fields where a vertex has 2 to 4", count));
+      return refuse(RejectReason::wrong_arity, fmt::format("{} fields, but a vertex has 2 to 4", count));
     if (!take_id("vertex", fields[1], update_.source)) return {{}, RejectReason::bad_id, message_, {}};
     if (!update_.source.is_text() && update_.source.number() < 0)
       return refuse(RejectReason::bad_id, "the vertex id is negative");
@@ -190,5 +190,13 @@ class TveCodec final : public Codec {
 }  // namespace
 
 std::unique_ptr<Codec> make_tve_codec(const CodecOptions& options) { return std::make_unique<TveCodec>(options); }
+
+std::string_view tve_message_fault(std::string_view message) noexcept {
+  const std::size_t verb = message.find_first_not_of(" \t");
+  const std::size_t number = message.find_first_not_of(" \t", verb + 1);
+  const bool is_graph_header =
+      message[verb] == 't' && number != std::string_view::npos && number > verb + 1 && message[number] == '#';
+  return is_graph_header ? "t # N begins one of several graphs, but a message has one" : "";
+}
 
 }  // namespace deltamatch::ingest

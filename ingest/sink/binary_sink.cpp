@@ -5,12 +5,16 @@
 #include <utility>
 #include <vector>
 
+#include "encoding/numbers.hpp"
 #include "ingest/sink/file_sink.hpp"
 #include "ingest/sink/sinks.hpp"
-#include "ingest/text/varint.hpp"
 
 namespace deltamatch::ingest {
 namespace {
+
+using encoding::put_number;
+using encoding::put_signed;
+using encoding::put_text;
 
 constexpr std::string_view magic =
     "\x8f"
@@ -24,17 +28,12 @@ constexpr char end_record = 4;
 constexpr char batch_end_record = 5;
 enum Flag : unsigned char { vanished = 1, timed = 2 };
 
-void append_text(std::string& out, std::string_view text) {
-  append_varint(out, text.size());
-  out += text;
-}
-
 void append_id(std::string& out, const Id& id) {
   out += id.is_text() ? '\1' : '\0';
   if (id.is_text()) {
-    append_text(out, id.text());
+    put_text(out, id.text());
   } else {
-    append_varint(out, fold(id.number()));
+    put_signed(out, id.number());
   }
 }
 
@@ -57,19 +56,19 @@ class BinarySink final : public FileSink {
     std::string& out = text();
     out += match_record;
     out += static_cast<char>((match.added ? 0 : vanished) | (match.time ? timed : 0));
-    append_varint(out, query);
+    put_number(out, query);
     append_high_first(out, match.id.high);
     append_high_first(out, match.id.low);
-    append_varint(out, match.batch);
-    if (match.time) append_varint(out, fold(*match.time));
+    put_number(out, match.batch);
+    if (match.time) put_signed(out, *match.time);
     for (const Id& id : match.vertices) append_id(out, id);
     for (std::size_t e = 0; e < match.edges.size(); ++e) {
       append_end(match, match.edges[e].source);
-      append_varint(out, labels_of_match_[e]);
+      put_number(out, labels_of_match_[e]);
       append_end(match, match.edges[e].target);
     }
-    append_varint(out, match.cause.size());
-    for (const std::uint32_t edge : match.cause) append_varint(out, edge);
+    put_number(out, match.cause.size());
+    for (const std::uint32_t edge : match.cause) put_number(out, edge);
     file_.spill_if_large();
   }
 
@@ -81,9 +80,9 @@ class BinarySink final : public FileSink {
         known != queries_.end() ? known->second : query_number(end.query, {}, 0, unnamed + std::string(end.query));
     std::string& out = text();
     out += end.batch == 0 ? end_record : batch_end_record;
-    append_varint(out, query);
-    if (end.batch != 0) append_varint(out, end.batch);
-    append_varint(out, end.matches);
+    put_number(out, query);
+    if (end.batch != 0) put_number(out, end.batch);
+    put_number(out, end.matches);
     out += static_cast<char>(end.shortfall);
   }
 
@@ -108,8 +107,8 @@ class BinarySink final : public FileSink {
 
   // Writes the position of an edge's end among the vertices of the match.
   void append_end(const Match& match, const Id& end) {
-    append_varint(text(), static_cast<std::uint64_t>(std::find(match.vertices.begin(), match.vertices.end(), end) -
-                                                     match.vertices.begin()));
+    put_number(text(), static_cast<std::uint64_t>(std::find(match.vertices.begin(), match.vertices.end(), end) -
+                                                  match.vertices.begin()));
   }
 
   std::uint64_t query_number(std::string_view name, std::span<const std::string> vertices, std::size_t edges) {
@@ -121,10 +120,10 @@ class BinarySink final : public FileSink {
     new_queries_.push_back(queries_.emplace(key, queries_.size()).first);
     std::string& out = text();
     out += query_record;
-    append_text(out, name);
-    append_varint(out, vertices.size());
-    for (const std::string& vertex : vertices) append_text(out, vertex);
-    append_varint(out, edges);
+    put_text(out, name);
+    put_number(out, vertices.size());
+    for (const std::string& vertex : vertices) put_text(out, vertex);
+    put_number(out, edges);
     return new_queries_.back()->second;
   }
 
@@ -132,7 +131,7 @@ class BinarySink final : public FileSink {
     if (const auto known = labels_.find(label); known != labels_.end()) return known->second;
     new_labels_.push_back(labels_.emplace(label, labels_.size()).first);
     text() += label_record;
-    append_text(text(), label);
+    put_text(text(), label);
     return new_labels_.back()->second;
   }
 

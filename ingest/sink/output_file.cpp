@@ -50,7 +50,7 @@ void OutputFile::spill() {
     if (spool_ < 0) {
       const std::string folder = std::filesystem::temp_directory_path().string();
       spool_ = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-      if (spool_ < 0) fail("has no temporary file to hold a large batch", errno);
+      if (spool_ < 0) fail("cannot create a temporary file for a large batch", errno);
     }
     write_all(spool_, text_);
   }

@@ -46,7 +46,8 @@ class FileSource final : public ByteSource {
         file_(path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC), path != "-"),
         wake_(::eventfd(0, EFD_CLOEXEC)) {
     if (file_.get() < 0) throw Error(name_, "cannot be opened: " + error_text(errno), "check the path and its permissions");
-    if (wake_.get() < 0) throw Error(name_, "no event descriptor: " + error_text(errno), "raise the limit of open files");
+    if (wake_.get() < 0)
+      throw Error(name_, "no event descriptor can be created: " + error_text(errno), "raise the limit of open files");
     struct stat status{};
     if (::fstat(file_.get(), &status) != 0) throw Error(name_, "cannot be read: " + error_text(errno));
     if (S_ISDIR(status.st_mode)) throw Error(name_, "is a directory", "name a file");

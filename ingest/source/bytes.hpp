@@ -38,4 +38,7 @@ class ByteSource {
 /// Error with the offset. Throws Error at once for archives that are recognised but not supported (zip, bzip2).
 [[nodiscard]] std::unique_ptr<ByteSource> unpacked(std::unique_ptr<ByteSource> packed);
 
+/// The name of the archive whose first bytes these are: "gzip", "tar". Empty if they begin none that is known.
+[[nodiscard]] std::string_view archive_in(std::string_view bytes) noexcept;
+
 }  // namespace deltamatch::ingest

@@ -100,19 +100,19 @@ char JsonSource::peek() {
 
 /// Moves to the next element of the array. Returns false at its end.
 bool JsonSource::to_element() {
-  constexpr std::string_view separate = "elements of an array stand between commas, and it ends with ]";
+  constexpr std::string_view separate = "put commas between the elements of the array, and ] at its end";
   if (!std::exchange(begun_, true)) {
     static_cast<void>(peek());  // the opening bracket, which showed the layout
     bytes_.drop(1);
     if (peek() != ']') return true;
   } else if (const char c = peek(); c == ',') {
     bytes_.drop(1);
-    if (peek() == ']') fail("a comma before the array's end", separate);
+    if (peek() == ']') fail("a comma before the end of the array", separate);
     return true;
   } else if (c == nothing) {
     fail("the array does not end; the file may be cut short", separate);
   } else if (c != ']') {
-    fail("neither a comma nor the array's end behind an element", separate);
+    fail("neither a comma nor the end of the array follows an element", separate);
   }
   bytes_.drop(1);
   if (peek() != nothing) fail("something follows the array", "write one array, or one value a line (jq -c writes it so)");
@@ -148,7 +148,7 @@ bool JsonSource::next(Record& record) {
   }
   if (peek() == nothing) fail("the array does not end; the file may be cut short", "complete the file");
   const std::size_t size = value_end();
-  if (size == 0) fail("no value where one belongs", "correct the file");
+  if (size == 0) fail("a value is missing", "correct the file");
   const std::string_view value = bytes_.held().substr(0, size);
   record = {value, here(), RecordFault::none, size, true};
   line_ += static_cast<std::uint64_t>(std::count(value.begin(), value.end(), '\n'));

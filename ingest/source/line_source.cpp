@@ -66,6 +66,11 @@ bool says_something(std::string_view line) noexcept {
 
 }  // namespace
 
+std::string_view first_line(std::string_view head) noexcept {
+  const std::size_t start = std::min(head.find_first_not_of("\r\n"), head.size());
+  return without_cr(head.substr(start, head.find('\n', start) - start));
+}
+
 LineSource::LineSource(ByteBuffer bytes, std::size_t max_record)
     : bytes_(std::move(bytes)), max_record_(std::max<std::size_t>(max_record, 1)) {}
 

@@ -37,6 +37,7 @@ class LineSource final : public RecordSource {
   /// From now on, quoted fields may span lines. With 0 they may not.
   void set_quoted_separator(char separator) noexcept { separator_ = separator; }
   [[nodiscard]] const std::string& name() const noexcept { return bytes_.name(); }
+  [[nodiscard]] std::size_t max_record() const noexcept { return max_record_; }
   /// The bytes that were not handed over, for another source to read. This source ends.
   [[nodiscard]] ByteBuffer release() && { return std::move(bytes_); }
 
@@ -56,5 +57,8 @@ class LineSource final : public RecordSource {
   std::uint64_t line_ = 0;
   std::atomic<std::uint64_t> lines_ = 0;
 };
+
+/// The first line of a head that is not empty, without its end.
+[[nodiscard]] std::string_view first_line(std::string_view head) noexcept;
 
 }  // namespace deltamatch::ingest

@@ -138,20 +138,34 @@ constexpr std::array archives = {
     Archive{"PK\x03\x04", "zip", nullptr, "unzip -p"},
     Archive{"BZh", "bzip2", nullptr, "bzip2 -dc"},
 };
-constexpr std::size_t longest_magic = 10;
+constexpr std::string_view bzip2_block = "1AY&SY";  // a text may start with "BZh" alone
+
+/// Null if the bytes begin no archive of the list.
+const Archive* find_archive(std::string_view begin) noexcept {
+  const auto* const found = std::ranges::find_if(archives, [&](const Archive& archive) {
+    return begin.starts_with(archive.magic) && (archive.name != "bzip2" || begin.find(bzip2_block) == 4);
+  });
+  return found == archives.end() ? nullptr : found;
+}
+
+/// Whether more bytes can decide which archive begins with these. A live pipe of text is not waited for.
+bool is_undecided(std::string_view begin) noexcept {
+  return std::ranges::any_of(archives, [&](const Archive& archive) {
+    const std::size_t needed = archive.name == "bzip2" ? 4 + bzip2_block.size() : archive.magic.size();
+    return begin.size() < needed && (archive.magic.starts_with(begin) || begin.starts_with(archive.magic));
+  });
+}
 
 class UnpackedSource final : public ByteSource {
  public:
   explicit UnpackedSource(std::unique_ptr<ByteSource> packed) : packed_(std::move(packed)), buffer_(std::size_t{1} << 18) {
-    while (in_.size() < longest_magic && refill()) {
+    while (is_undecided(in_) && refill()) {
     }
-    for (const Archive& archive : archives) {
-      if (!in_.starts_with(archive.magic)) continue;
-      if (archive.make != nullptr) {
-        decoder_ = archive.make();
-      } else if (archive.name != "bzip2" || in_.find("1AY&SY") == 4) {  // a text may start with "BZh" alone
-        throw Error(name(), "is a " + std::string(archive.name) + " archive, which is not read here",
-                    "unpack it first and give it as -, e.g. with " + std::string(archive.remedy));
+    if (const Archive* const archive = find_archive(in_)) {
+      decoder_ = archive->make == nullptr ? nullptr : archive->make();
+      if (!decoder_) {
+        throw Error(name(), "is a " + std::string(archive->name) + " archive, which is not read here",
+                    "unpack it first and give it as -, e.g. with " + std::string(archive->remedy));
       }
     }
   }
@@ -215,7 +229,7 @@ class UnpackedSource final : public ByteSource {
   std::size_t fail(const char* fault) {
     if (cancelled_.load(std::memory_order_acquire)) return 0;
     throw Error(name(), std::string("the archive is ") + fault + " at byte " + std::to_string(bytes_read() - in_.size()),
-                "fetch or pack it again");
+                "fetch it or pack it again");
   }
 
   std::unique_ptr<ByteSource> packed_;
@@ -228,6 +242,13 @@ class UnpackedSource final : public ByteSource {
 };
 
 }  // namespace
+
+std::string_view archive_in(std::string_view bytes) noexcept {
+  constexpr std::size_t tar_mark = 257;
+  if (bytes.size() > tar_mark && bytes.substr(tar_mark).starts_with("ustar")) return "tar";
+  const Archive* const archive = find_archive(bytes);
+  return archive == nullptr ? std::string_view() : archive->name;
+}
 
 std::unique_ptr<ByteSource> unpacked(std::unique_ptr<ByteSource> packed) {
   return std::make_unique<UnpackedSource>(std::move(packed));

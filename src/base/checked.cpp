@@ -6,8 +6,7 @@
 namespace deltamatch {
 
 CountOverflow::CountOverflow()
-    : Error("count", "count beyond 2^128-1",
-            "count fewer matches: a query of fewer vertices or with labels, or smaller batches") {}
+    : Error("count", "a count exceeds 2^128-1", "use a query with fewer vertices or with labels, or smaller batches") {}
 
 void throw_count_overflow() { throw CountOverflow(); }
 

@@ -13,7 +13,8 @@ LabelTable::LabelTable(std::size_t limit) : limit_(limit) { enter(0, {}); }
 LabelId LabelTable::intern(std::string_view text) {
   if (const std::optional<LabelId> known = find(text)) return *known;
   const LabelId label = least_free();
-  if (label >= limit_) throw Error("labels", "too many different labels", "at most 2^31 are possible; check the label columns");
+  if (label >= limit_)
+    throw Error("labels", "there are more than 2^31 different labels", "check which columns are read as labels");
   enter(label, text);
   return label;
 }

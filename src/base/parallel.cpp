@@ -63,8 +63,8 @@ class Loop {
 
 unsigned thread_count(unsigned threads) {
   if (threads > Workers::max_threads) {
-    throw Error(ErrorKind::configuration, "threads", std::to_string(threads) + " threads asked for",
-                "ask for at most " + std::to_string(Workers::max_threads) + ", or 0 for as many as the machine has");
+    throw Error(ErrorKind::configuration, "threads", std::to_string(threads) + " threads are too many",
+                "ask for at most " + std::to_string(Workers::max_threads) + ", or 0 for one thread for each core");
   }
   return threads != 0 ? threads : std::clamp(std::thread::hardware_concurrency(), 1U, Workers::max_threads);
 }

@@ -33,7 +33,7 @@ std::string group_text() {
   for (auto folder = root / line.substr(4);; folder = folder.parent_path()) {
     const std::string most = first_line(folder / "pids.max");
     if (!most.empty() && most != "max") {
-      return ", pids.max of the control group " + most + " (" + first_line(folder / "pids.current") + " in use)";
+      return ", pids.max of the control group is " + most + " (" + first_line(folder / "pids.current") + " in use)";
     }
     if (folder == root || !folder.has_relative_path()) return "";
   }
@@ -47,12 +47,12 @@ bool is_thread_shortage(const std::system_error& error) noexcept {
 
 Error thread_shortage(const std::system_error& error) {
   return {"threads",
-          "no thread can be started: " + error.code().message() + "; the limits are ulimit -u " +
-              limit_text(RLIMIT_NPROC, 1, "") + " (processes and threads of the user), ulimit -v " +
-              limit_text(RLIMIT_AS, mebibyte, " MiB") + " and ulimit -s " + limit_text(RLIMIT_STACK, mebibyte, " MiB") +
-              " (a thread takes its stack of the memory), threads-max of the system " +
+          "no thread can be started: " + error.code().message() + ". The limit on a user's threads (ulimit -u) is " +
+              limit_text(RLIMIT_NPROC, 1, "") + ". The limit on memory (ulimit -v) is " +
+              limit_text(RLIMIT_AS, mebibyte, " MiB") + ", and each thread takes a stack (ulimit -s) of " +
+              limit_text(RLIMIT_STACK, mebibyte, " MiB") + ". The system's threads-max is " +
               first_line("/proc/sys/kernel/threads-max") + group_text(),
-          "raise the one that is reached, or ask for fewer threads (--threads, engine.threads)"};
+          "raise the limit that is reached, or ask for fewer threads (--threads, engine.threads)"};
 }
 
 }  // namespace deltamatch

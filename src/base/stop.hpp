@@ -17,13 +17,13 @@ class Stopped final : public std::exception {
 };
 
 /// Throws Stopped if the flag is set. The flag may be null.
-inline void leave_if(const StopFlag* stop) {
+inline void throw_if_stopped(const StopFlag* stop) {
   if (stop != nullptr && stop->load(std::memory_order_relaxed)) throw Stopped();
 }
 
 /// The same for a loop: checks the flag every 1024th turn.
-inline void leave_if(const StopFlag* stop, std::size_t turn) {
-  if (turn % 1024 == 0) leave_if(stop);
+inline void throw_if_stopped(const StopFlag* stop, std::size_t turn) {
+  if (turn % 1024 == 0) throw_if_stopped(stop);
 }
 
 }  // namespace deltamatch

@@ -25,7 +25,7 @@ std::size_t TextArena::class_of(std::size_t size) noexcept {
 }
 
 const std::byte* TextArena::store(std::string_view text) {
-  if (text.size() > max_length) throw Error("text", "a string of 2 GiB or more", "shorten the ids and labels of the input");
+  if (text.size() > max_length) throw Error("text", "a text has 2 GiB or more", "shorten the ids and labels of the input");
   const std::size_t size = block_size(text.size());
   std::byte*& head = free_[class_of(size)];
   std::byte* block = head;

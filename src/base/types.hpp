@@ -1,4 +1,4 @@
-// Dense numbers of vertices and labels. They are plain integers because they fill SIMD registers and GPU arrays.
+// Dense numbers of vertices and labels. They are plain integers because they fill SIMD registers and the arrays of devices.
 #pragma once
 
 #include <cstdint>

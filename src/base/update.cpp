@@ -114,7 +114,7 @@ void UpdateBatch::clear() noexcept {
   updates_.clear();
   edition_ = Edition();
   watermark_.reset();
-  tells_watermark_ = false;
+  sets_watermark_ = false;
   if (text_) text_->reset();
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/shortage.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/options/help.hpp"
 #include "cli/terminal/exit_codes.hpp"
 #include "cli/terminal/nearest.hpp"
 #include "cli/terminal/output.hpp"
@@ -42,7 +43,7 @@ std::string unexpected(const CLI::App& app, const std::vector<std::string>& word
     for (const std::string& word : each->get_lnames()) known.push_back("--" + word);
   }
   const std::string meant = nearest(name, known);
-  return "'" + name + "' is no option" + (meant.empty() ? "" : "; did you mean " + meant + "?");
+  return "'" + name + "' is not an option" + (meant.empty() ? "" : "; did you mean " + meant + "?");
 }
 
 /// Turns CLI11's outcomes into exit codes. Help and version are answers; everything else is wrong usage.
@@ -86,7 +87,7 @@ int print_help(const CLI::App& program, const std::vector<std::string>& words) {
     if (command == nullptr) {
       const std::string meant = nearest(word, known);
       const std::string remedy = meant.empty() ? "see " + name + " --help" : "did you mean " + meant + "?";
-      return fail("help: '" + word + "' is no command of " + name + "; " + remedy, exit_usage);
+      return fail("help: '" + word + "' is not a command of " + name + "; " + remedy, exit_usage);
     }
     app = command;
     name += ' ' + word;
@@ -98,7 +99,7 @@ int print_help(const CLI::App& program, const std::vector<std::string>& words) {
 void add_help(CLI::App& program, Run& run) {
   const auto words = std::make_shared<std::vector<std::string>>();
   CLI::App* const help = program.add_subcommand("help", "Print this help, or that of a command");
-  help->add_option("COMMAND", *words, "The command, e.g. match, or generate rmat")->type_name("");
+  help->add_option("COMMAND", *words, "Command, e.g. match or generate rmat")->type_name("");
   help->callback([&program, &run, words] { run = [&program, words] { return print_help(program, *words); }; });
 }
 
@@ -106,18 +107,18 @@ void add_help(CLI::App& program, Run& run) {
 int out_of_memory(const CLI::App& program) {
   const std::vector<CLI::App*> given = program.get_subcommands();
   const bool batches = !given.empty() && given.front()->get_option_no_throw("--batch") != nullptr;
-  return fail(std::string("out of memory; give the machine more") + (batches ? ", or take a smaller --batch" : ""),
+  return fail(std::string("out of memory; use a machine with more memory") + (batches ? ", or a smaller --batch" : ""),
               exit_runtime);
 }
 
 int run_program(int argc, char** argv) {
   CLI::App program(
-      "Continuous subgraph matching: keeps standing graph patterns over a stream of edge insertions and deletions\n"
-      "and reports, after every batch, exactly the matches that appeared and the matches that vanished.",
+      "Continuous subgraph matching: keeps standing graph patterns over a stream of edge insertions and\n"
+      "deletions. After every batch it reports exactly the matches that appeared and that vanished.",
       "deltamatch");
   program.set_version_flag("--version", std::string("deltamatch ") + DELTAMATCH_VERSION);
   program.require_subcommand(1);
-  program.get_formatter()->column_width(34);
+  program.formatter(make_help_formatter());
   const Command command(program);
   Run run;
   add_replay(command, run);
@@ -154,7 +155,7 @@ int main(int argc, char** argv) {
   } catch (const Error& error) {
     return fail(error.what(), exit_code(error.kind()));
   } catch (const std::bad_alloc&) {
-    return fail("out of memory; give the machine more", exit_runtime);
+    return fail("out of memory; use a machine with more memory", exit_runtime);
   } catch (const std::system_error& error) {
     return fail(is_thread_shortage(error) ? thread_shortage(error).what() : error.what(), exit_runtime);
   } catch (const std::exception& error) {

@@ -1,5 +1,8 @@
 #include "deltamatch/engine.hpp"
 
+#include <algorithm>
+#include <set>
+
 #include "engine/engine_impl.hpp"
 #include "engine/storage/bulk_loader.hpp"
 #include "engine/storage/graph_updates.hpp"
@@ -7,23 +10,24 @@
 
 namespace deltamatch {
 
-using engine::Standing;
+using engine::StandingQuery;
 
 // Rebinds the queries that name a label which has been added to the graph or removed from it.
 void Engine::Impl::bind_anew() {
   for (auto& [id, query] : standing) {
     if (!query->bound.outdated()) continue;
-    auto fresh = std::make_unique<Standing>(query->bound.query, query->options, graph);
+    auto fresh = std::make_unique<StandingQuery>(query->bound.query, query->options, graph);
     fresh->budget = query->budget;
     query = std::move(fresh);
   }
 }
 
-Standing& Engine::Impl::find(QueryId query) {
-  for (const auto& [id, standing_query] : standing) {
-    if (id == query) return *standing_query;
+StandingQuery& Engine::Impl::find(QueryId query) {
+  for (const auto& [id, entry_query] : standing) {
+    if (id == query) return *entry_query;
   }
-  throw Error("query", "no such standing query");
+  throw Error("query", "no standing query has the id " + std::to_string(static_cast<std::uint32_t>(query)),
+              "use the id that add_query returned, until the query is removed");
 }
 
 std::string query_fingerprint(const Query& query, const QueryOptions& options) {
@@ -37,16 +41,39 @@ Engine::Engine(Engine&&) noexcept = default;
 Engine& Engine::operator=(Engine&&) noexcept = default;
 
 QueryId Engine::add_query(const Query& query, const QueryOptions& options) {
-  auto standing = std::make_unique<Standing>(query, options, impl_->graph);
-  const QueryId id{impl_->next_query};
-  impl_->standing.emplace_back(id, std::move(standing));
-  ++impl_->next_query;
-  return id;
+  const NewQuery added{query, options};
+  return replace_queries({}, std::span(&added, 1)).front();
 }
 
 void Engine::remove_query(QueryId query) {
   impl_->find(query);
   std::erase_if(impl_->standing, [&](const auto& entry) { return entry.first == query; });
+}
+
+std::vector<QueryId> Engine::replace_queries(std::span<const QueryId> removed, std::span<const NewQuery> added) {
+  for (const QueryId query : removed) impl_->find(query);
+  const auto is_removed = [&](const auto& entry) { return std::ranges::find(removed, entry.first) != removed.end(); };
+  std::set<std::string_view> names;
+  for (const auto& entry : impl_->standing) {
+    if (!is_removed(entry)) names.insert(entry.second->bound.query.name);
+  }
+  std::vector<std::unique_ptr<StandingQuery>> fresh;
+  for (const auto& [query, options] : added) {
+    if (!names.insert(query.name).second && !query.name.empty()) {
+      throw Error(ErrorKind::configuration, "query '" + query.name + "'", "another standing query has this name",
+                  "give each query its own name");
+    }
+    fresh.push_back(std::make_unique<StandingQuery>(query, options, impl_->graph));
+  }
+  std::vector<QueryId> ids(fresh.size());
+  impl_->standing.reserve(impl_->standing.size() + fresh.size());
+  // From here on, nothing fails.
+  std::erase_if(impl_->standing, is_removed);
+  for (std::size_t i = 0; i < fresh.size(); ++i) {
+    ids[i] = QueryId{impl_->next_query++};
+    impl_->standing.emplace_back(ids[i], std::move(fresh[i]));
+  }
+  return ids;
 }
 
 BatchResult Engine::load(const UpdateBatch& batch, OnReject on_reject) {
@@ -84,16 +111,21 @@ StaticResult Engine::match(const Query& query, const StaticOptions& options, Mat
                 "set QueryOptions::list, or give no sink");
   }
   if (auto cliques = engine::match_clique(impl_->clique_scene(), query, options)) return std::move(*cliques);
-  return engine::match_whole(impl_->scene(Impl::left_to_cpu(options)), query, options, sink);
+  return engine::match_whole(impl_->scene(impl_->needs_cpu(options)), query, options, sink);
 }
 
 SampleResult Engine::sample(const Query& query, const SampleOptions& options) {
   return engine::sample_whole(impl_->scene(true), query, options);
 }
 
-CacheStatistics Engine::cache() const {
-  CacheStatistics statistics = impl_->matcher->statistics();
-  if (impl_->dense_sets) statistics.kernel_seconds += impl_->dense_sets->kernel_seconds();
+BackendStatistics Engine::backend_statistics() const {
+  BackendStatistics statistics = impl_->matcher->statistics();
+  statistics.backend = impl_->backend->name();
+  if (!impl_->dense_sets) return statistics;
+  for (BackendMetric& metric : statistics.metrics) {
+    if (metric.name != backend_metrics::kernel_seconds) continue;
+    metric.value = statistics.real(metric.name) + impl_->dense_sets->kernel_seconds();
+  }
   return statistics;
 }
 
@@ -105,12 +137,12 @@ std::string Engine::explain(const Query& query, const QueryOptions& options) {
 
 std::string Engine::explain(const Query& query, const StaticOptions& options, FilterReport* filtered) {
   if (std::string cliques = engine::explain_clique(impl_->clique_scene(), query, options); !cliques.empty()) return cliques;
-  return engine::explain_whole(impl_->scene(Impl::left_to_cpu(options)), query, options, filtered);
+  return engine::explain_whole(impl_->scene(impl_->needs_cpu(options)), query, options, filtered);
 }
 
 std::string Engine::explain(QueryId query) {
   impl_->bind_anew();
-  Standing& standing = impl_->find(query);
+  StandingQuery& standing = impl_->find(query);
   if (!standing.planned) impl_->graph.resolve_all();
   standing.refresh_plans();
   return plan::to_text(standing.bound, standing.plans, standing.actuals);
@@ -134,9 +166,14 @@ void Engine::for_each(const std::function<void(const Update&)>& take) const { en
 
 Engine engine::BulkLoader::load(const EngineOptions& options, const BulkGraph& bulk) {
   if (options.window != 0) {
-    throw Error(ErrorKind::configuration, "bulk load", "edges without times under a window", "load them as updates");
+    throw Error(ErrorKind::configuration, "bulk load", "the edges have no times, but the graph has a window",
+                "load them as updates");
   }
-  if (!bulk.labels.empty() && bulk.labels.size() != bulk.vertices) throw Error("bulk load", "not as many labels as vertices");
+  if (!bulk.labels.empty() && bulk.labels.size() != bulk.vertices)
+    throw Error(
+        "bulk load",
+        "there are " + std::to_string(bulk.labels.size()) + " labels for " + std::to_string(bulk.vertices) + " vertices",
+        "give one label for each vertex, or none");
   Engine engine(options);
   Engine::Impl& impl = *engine.impl_;
   std::vector<LabelId> numbers;

@@ -13,7 +13,7 @@
 #include "engine/batch/batch_listing.hpp"
 #include "engine/batch/batch_watch.hpp"
 #include "engine/batch/plan_trials.hpp"
-#include "engine/batch/standing.hpp"
+#include "engine/batch/standing_query.hpp"
 #include "engine/whole/clique_match.hpp"
 #include "engine/whole/static_match.hpp"
 #include "graph/batch_resolver.hpp"
@@ -26,14 +26,16 @@ namespace deltamatch {
 struct Engine::Impl {
   explicit Impl(const EngineOptions& wanted)
       : options(wanted),
+        backend(wanted.backend ? wanted.backend : make_cpu_backend()),
+        capabilities(backend->capabilities()),
         workers(wanted.threads),
-        graph(wanted.directed, wanted.window > 0, wanted.backend ? wanted.backend->slabs() : graph::heap_slabs(),
-              wanted.schema),
+        graph(wanted.directed, wanted.window > 0, backend->slabs(), wanted.schema),
         window(wanted.window > 0 ? std::make_unique<graph::Window>(wanted.window) : nullptr),
         resolver(graph, window.get(), workers),
-        matcher(wanted.backend ? wanted.backend->make_matcher(workers) : match::make_cpu_matcher(workers)) {
-    if (wanted.window < 0) throw Error(ErrorKind::configuration, "window", "negative", "give a positive span, or 0 for none");
-    if (wanted.backend) graph.track_changes();
+        matcher(backend->make_matcher(workers)) {
+    if (wanted.window < 0)
+      throw Error(ErrorKind::configuration, "window", "the span is negative", "give a positive span, or 0 for none");
+    if (capabilities.own_memory) graph.track_changes();
   }
 
   enum class Purpose : std::uint8_t { start, load, absorb, process };
@@ -41,26 +43,28 @@ struct Engine::Impl {
   class BatchRun;
   // Takes a batch through its steps. Throws Stopped.
   BatchResult run(const UpdateBatch& batch, const BatchOptions& wanted, Purpose purpose);
-  engine::Standing& find(QueryId query);
+  engine::StandingQuery& find(QueryId query);
   void bind_anew();
   match::Matcher& on_cpu() {
     if (options.backend && !cpu_matcher) cpu_matcher = match::make_cpu_matcher(workers);
     return cpu_matcher ? *cpu_matcher : *matcher;
   }
-  // If a match can only be checked for being induced at its end, a backend with its own memory leaves the query to the CPU.
-  [[nodiscard]] static bool left_to_cpu(const StaticOptions& options) {
-    return options.induced && options.query.mode != MatchMode::isomorphism;
+  // Whether CPU cores match a whole graph in the backend's place.
+  [[nodiscard]] bool needs_cpu(const StaticOptions& whole) const {
+    return !capabilities.whole_graph || !matcher->takes_whole(whole.query.mode, whole.induced);
   }
   engine::StaticScene scene(bool cpu) {
     return {graph, cpu ? on_cpu() : *matcher, workers, watermark, standing.empty() && !window};
   }
 
   engine::CliqueScene clique_scene() {
-    if (options.backend && !dense_sets) dense_sets = options.backend->make_dense_set_counter();
+    if (capabilities.cliques && !dense_sets) dense_sets = backend->make_dense_set_counter();
     return {graph, workers, dense_sets.get()};
   }
 
   EngineOptions options;
+  std::shared_ptr<Backend> backend;
+  BackendCapabilities capabilities;
   Workers workers;
   graph::DataGraph graph;
   std::unique_ptr<graph::Window> window;
@@ -71,8 +75,8 @@ struct Engine::Impl {
   engine::BatchListing listing;
   std::unique_ptr<match::Matcher> matcher;
   std::unique_ptr<match::Matcher> cpu_matcher;         // used beside a backend's, made when first needed
-  std::unique_ptr<match::DenseSetCounter> dense_sets;  // made when first needed; null without a backend
-  std::vector<std::pair<QueryId, std::unique_ptr<engine::Standing>>> standing;
+  std::unique_ptr<match::DenseSetCounter> dense_sets;  // made when first needed; null if the backend counts no cliques
+  std::vector<std::pair<QueryId, std::unique_ptr<engine::StandingQuery>>> standing;
   std::uint32_t next_query = 0;
   std::uint64_t batches = 0;
   std::optional<Timestamp> watermark;

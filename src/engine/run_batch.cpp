@@ -12,7 +12,7 @@
 
 namespace deltamatch {
 
-using engine::Standing;
+using engine::StandingQuery;
 
 namespace {
 
@@ -91,7 +91,13 @@ BatchResult Engine::Impl::run(const UpdateBatch& batch, const BatchOptions& want
 }
 
 Engine::Impl::BatchRun::BatchRun(Impl& engine, const UpdateBatch& batch, const BatchOptions& wanted, Purpose purpose)
-    : engine_(&engine), batch_(&batch), wanted_(&wanted), purpose_(purpose) {}
+    : engine_(&engine), batch_(&batch), wanted_(&wanted), purpose_(purpose) {
+  const auto lists = [](const auto& entry) { return entry.second->options.list; };
+  if (delivers() && !engine.standing.empty() && std::ranges::none_of(engine.standing, lists)) {
+    throw Error(ErrorKind::configuration, "sink", "no standing query lists its matches",
+                "set QueryOptions::list, or give no sink");
+  }
+}
 
 Engine::Impl::BatchRun::~BatchRun() {
   if (stage_ == Stage::staged) {
@@ -110,7 +116,7 @@ void Engine::Impl::BatchRun::apply() {
   engine.watch.begin(*wanted_, budgets);
   engine.watch.ask();
   {
-    const BackendStep step(engine.options.backend.get(), "apply");
+    const BackendStep step(*engine.backend, "apply");
     engine.resolver.limit_labels(purpose_ == Purpose::absorb ? UINT64_MAX : engine.label_limit);
     const auto relabelling = purpose_ == Purpose::start ? graph::Relabelling::undeclared : graph::Relabelling::without_edges;
     resolved_ = &engine.resolver.resolve(*batch_, wanted_->on_reject, engine.watermark, relabelling, engine.watch.stop());
@@ -128,7 +134,7 @@ void Engine::Impl::BatchRun::apply() {
   }
   staged_ = Clock::now();
   engine.watch.ask();
-  if (wanted_->upcoming && engine.options.backend) engine.anticipation.begin(engine.resolver, wanted_->upcoming);
+  if (wanted_->upcoming && engine.capabilities.frees_cores) engine.anticipation.begin(engine.resolver, wanted_->upcoming);
 }
 
 void Engine::Impl::BatchRun::estimate() {
@@ -136,7 +142,7 @@ void Engine::Impl::BatchRun::estimate() {
   for (const auto& [id, query] : engine_->standing) query->refresh_plans();
   if (!engine_->trials.due(passes_)) return;
   const auto start = Clock::now();
-  std::vector<Standing*> queries;
+  std::vector<StandingQuery*> queries;
   queries.reserve(engine_->standing.size());
   for (const auto& [id, query] : engine_->standing) queries.push_back(query.get());
   engine_->trials.run(engine_->graph, passes_, queries, engine_->on_cpu(), engine_->watch.stop());
@@ -167,7 +173,7 @@ std::vector<match::QueryTask> Engine::Impl::BatchRun::make_tasks() {
     tasks.push_back({&query->bound, &query->plans, query->options.list || resolved_->rebound});
     followed.push_back({id, query->budget});
   }
-  engine_->watch.follow(followed, engine_->workers.size(), engine_->matcher->tells_tasks());
+  engine_->watch.follow(followed, engine_->workers.size(), engine_->matcher->separates_tasks());
   for (std::size_t q = 0; q < tasks.size(); ++q) engine_->watch.attach(q, tasks[q]);
   return tasks;
 }
@@ -190,7 +196,7 @@ std::vector<match::QueryResult> Engine::Impl::BatchRun::match_rounds(std::span<m
   if (passes_[0].anchors.empty() && passes_[1].anchors.empty()) return results;
   const StopFlag* stop = engine_->watch.begin_round();
   engine_->matcher->match(engine_->graph, passes_, tasks, results, stop, steps);
-  leave_if(engine_->watch.stop());
+  throw_if_stopped(engine_->watch.stop());
   if (engine_->watch.end_round()) {
     begin_anew();
     match_alone(tasks, results, steps);
@@ -203,7 +209,7 @@ void Engine::Impl::BatchRun::match_alone(std::span<const match::QueryTask> tasks
   for (std::size_t q = 0; q < tasks.size(); ++q) {
     std::vector<match::QueryResult> found{std::move(results[q]), std::move(results[tasks.size() + q])};
     engine_->matcher->match(engine_->graph, passes_, tasks.subspan(q, 1), found, engine_->watch.begin_round(q), steps);
-    leave_if(engine_->watch.stop());
+    throw_if_stopped(engine_->watch.stop());
     results[q] = std::move(found[0]);
     results[tasks.size() + q] = std::move(found[1]);
   }
@@ -275,7 +281,7 @@ void Engine::Impl::BatchRun::net_rebound(std::size_t query, Matched& removed, Ma
 
 // Sets what is reported for a query that exceeded its budget.
 void Engine::Impl::BatchRun::shorten(std::size_t query, QueryDelta& delta) const {
-  const Standing& of = *engine_->standing[query].second;
+  const StandingQuery& of = *engine_->standing[query].second;
   if (!of.options.list) return;
   const bool partial = delivers() && wanted_->report_partial;
   if (partial && of.budget.matches) {
@@ -311,7 +317,7 @@ void Engine::Impl::BatchRun::write_to(MatchSink& sink) const {
   const graph::NetBatch& net = resolved_->net;
   sink.begin(number);
   for (std::size_t q = 0; q < engine_->standing.size(); ++q) {
-    const Standing& query = *engine_->standing[q].second;
+    const StandingQuery& query = *engine_->standing[q].second;
     if (!query.options.list) continue;
     const QueryDelta& delta = result_.queries[q];
     std::uint64_t written = 0;
@@ -329,7 +335,7 @@ void Engine::Impl::BatchRun::write_to(MatchSink& sink) const {
 BatchResult Engine::Impl::BatchRun::settle() noexcept {
   const auto matched = Clock::now();
   {
-    const BackendStep step(engine_->options.backend.get(), "settle");
+    const BackendStep step(*engine_->backend, "settle");
     engine_->graph.settle(engine_->workers);
     result_.seconds.anticipate = engine_->anticipation.end();
     engine_->resolver.commit();
@@ -348,7 +354,7 @@ BatchResult Engine::Impl::BatchRun::settle() noexcept {
 // Adds what the plans found to the measured figures of explain.
 void Engine::Impl::BatchRun::note_actuals() noexcept {
   for (std::size_t q = 0; q < engine_->standing.size(); ++q) {
-    Standing& query = *engine_->standing[q].second;
+    StandingQuery& query = *engine_->standing[q].second;
     for (std::size_t p = 0; p < query.actuals.size(); ++p) {
       plan::PlanActuals& actuals = query.actuals[p];
       for (const auto* pass : {&removed_[q].plans[p], &added_[q].plans[p]}) {

@@ -86,7 +86,7 @@ std::vector<std::vector<LevelFigures>> walk_levels(const graph::DataGraph& graph
       Random random(seed, plan, pass + 1);
       LevelDraws draws(random, found[plan]);
       for (std::size_t i = 0; i < walks; ++i) {
-        leave_if(stop);
+        throw_if_stopped(stop);
         const Start& start = starts[choose.below(starts.size())];
         if (start.pass != pass) continue;
         partial.begin(task.plans->plans[plan], *start.anchor);

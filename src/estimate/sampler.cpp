@@ -10,9 +10,9 @@ namespace {
 // Walks between two checks of whether to stop.
 constexpr std::uint64_t unwatched = 64;
 
-class Draws final : public match::Chooser {
+class RandomChooser final : public match::Chooser {
  public:
-  explicit Draws(Random& random) noexcept : random_(&random) {}
+  explicit RandomChooser(Random& random) noexcept : random_(&random) {}
   std::size_t below(std::size_t n) override { return random_->below(n); }
 
  private:
@@ -55,7 +55,7 @@ bool Sampler::round(std::uint64_t walks, std::uint64_t seed, std::uint64_t numbe
 Sampler::Sum Sampler::walk(std::uint64_t walks, std::uint64_t seed, std::uint64_t number, std::size_t replicate,
                            match::Scratch& scratch) const {
   Random random(seed, number, replicate);
-  Draws draws(random);
+  RandomChooser draws(random);
   match::Partial partial(match::Lists(graph_->base(), resolved_, graph_->directed(), match::Pass::whole), scratch);
   match::Enumerator enumerator(partial, *task_->query, false, nullptr);
   Sum sum;

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/parallel.hpp"
-#include "deltamatch/statistics.hpp"
 #include "estimate/accesses.hpp"
 #include "graph/data_graph.hpp"
 #include "match/matcher.hpp"
@@ -50,6 +49,14 @@ struct Accessed {
   double times;
   bool cached;
   std::size_t bytes = 0;
+};
+
+/// The vertices that are looked up most.
+struct TopLists {
+  double share;     ///< of all vertices that were looked up
+  double accesses;  ///< their part of all look-ups
+  double coverage;  ///< the part of them that was cached
+  double bytes;     ///< cache size that holds all of them
 };
 
 /// For each share: the most accessed vertices S are that share of all accessed vertices, at least one. Finds which part of all

@@ -25,33 +25,34 @@ constexpr unsigned most_unseen = 8;
 }  // namespace
 
 Selection Selector::select(const Posterior& posterior, const BytesOf& bytes, std::size_t budget, double miss) {
-  const Merge<Expected, Heat> merge(posterior.lists, heat_);
+  const Merge<Expected, TrackedVertex> merge(posterior.lists, tracked_);
   together_.resize(merge.size());
   workers_->for_each(merge.parts(), 1, [&](unsigned, std::size_t first, std::size_t last) {
     for (std::size_t part = first; part < last; ++part) {
-      merge.run(part, together_, [&](const Expected* now, const Heat* before) {
-        Heat heat = before != nullptr ? *before : Heat{now->at, now->bytes, 0, now->usual, 0, false, false};
+      merge.run(part, together_, [&](const Expected* now, const TrackedVertex* before) {
+        TrackedVertex tracked =
+            before != nullptr ? *before : TrackedVertex{now->at, now->bytes, 0, now->usual, 0, false, false};
         if (before != nullptr) {
-          heat.unseen = now == nullptr ? before->unseen + 1 : 0;
-          heat.bytes = now != nullptr ? now->bytes : heat.unseen <= most_unseen ? bytes(heat.at) : 0;
+          tracked.unseen = now == nullptr ? before->unseen + 1 : 0;
+          tracked.bytes = now != nullptr ? now->bytes : tracked.unseen <= most_unseen ? bytes(tracked.at) : 0;
         }
-        heat.known = std::exchange(heat.kept, false);
-        heat.times = posterior.times(heat.usual, now == nullptr ? 0 : now->found);
-        heat.usual += (heat.times - heat.usual) * newest_share;
-        return heat;
+        tracked.known = std::exchange(tracked.kept, false);
+        tracked.times = posterior.times(tracked.usual, now == nullptr ? 0 : now->found);
+        tracked.usual += (tracked.times - tracked.usual) * newest_share;
+        return tracked;
       });
     }
   });
   const auto candidate = [&](std::size_t i) {
-    const Heat& heat = together_[i];
-    return saving(heat.at, heat.bytes, heat.times, miss, heat.known ? 0 : move_bytes);
+    const TrackedVertex& tracked = together_[i];
+    return saving(tracked.at, tracked.bytes, tracked.times, miss, tracked.known ? 0 : move_bytes);
   };
   Selection selection = fill(together_.size(), candidate, budget, workers_);
   keep(selection.hot);
   if (budget - selection.bytes > budget / least_share) {
     const auto rest = [&](std::size_t i) {
-      const Heat& heat = together_[i];
-      return heat.kept ? Candidate{} : saving(heat.at, heat.bytes, heat.times, miss, move_bytes / batches_stayed);
+      const TrackedVertex& tracked = together_[i];
+      return tracked.kept ? Candidate{} : saving(tracked.at, tracked.bytes, tracked.times, miss, move_bytes / batches_stayed);
     };
     const Selection more = fill(together_.size(), rest, budget - selection.bytes, workers_);
     keep(more.hot);
@@ -60,16 +61,16 @@ Selection Selector::select(const Posterior& posterior, const BytesOf& bytes, std
     std::inplace_merge(selection.hot.begin(), selection.hot.begin() + first, selection.hot.end());
     selection.bytes += more.bytes;
   }
-  heat_.clear();
-  std::ranges::copy_if(together_, std::back_inserter(heat_), &Heat::kept);
+  tracked_.clear();
+  std::ranges::copy_if(together_, std::back_inserter(tracked_), &TrackedVertex::kept);
   return selection;
 }
 
 void Selector::keep(std::span<const StoredVertex> hot) noexcept {
-  auto heat = together_.begin();
+  auto tracked = together_.begin();
   for (const StoredVertex& at : hot) {
-    while (heat->at != at || heat->bytes == 0) ++heat;
-    heat->kept = true;
+    while (tracked->at != at || tracked->bytes == 0) ++tracked;
+    tracked->kept = true;
   }
 }
 

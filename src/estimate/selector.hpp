@@ -24,10 +24,12 @@ class Selector {
   /// Selects what fits, as estimate::select does. `bytes` is also called for vertices that were selected for the previous batch
   /// and are not in the posterior.
   Selection select(const Posterior& posterior, const BytesOf& bytes, std::size_t budget, double miss = miss_bytes);
-  [[nodiscard]] std::size_t memory() const noexcept { return (heat_.capacity() + together_.capacity()) * sizeof(Heat); }
+  [[nodiscard]] std::size_t memory() const noexcept {
+    return (tracked_.capacity() + together_.capacity()) * sizeof(TrackedVertex);
+  }
 
  private:
-  struct Heat {
+  struct TrackedVertex {
     StoredVertex at;
     std::size_t bytes;  // 0: to be skipped
     double times;       // look-ups by the batch
@@ -39,8 +41,8 @@ class Selector {
   void keep(std::span<const StoredVertex> hot) noexcept;
 
   Workers* workers_;
-  std::vector<Heat> heat_;  // of what was selected, ascending
-  std::vector<Heat> together_;
+  std::vector<TrackedVertex> tracked_;  // of what was selected, ascending
+  std::vector<TrackedVertex> together_;
 };
 
 }  // namespace deltamatch::estimate

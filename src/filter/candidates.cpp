@@ -10,14 +10,14 @@ namespace {
 
 constexpr std::size_t grain = std::size_t{1} << 12;
 
-std::vector<std::vector<Need>> needs_of(const plan::BoundQuery& query) {
+std::vector<std::vector<ListRequirement>> needs_of(const plan::BoundQuery& query) {
   const bool distinct = query.mode != MatchMode::homomorphism;
-  std::vector<std::vector<Need>> needs(query.vertices());
+  std::vector<std::vector<ListRequirement>> needs(query.vertices());
   for (const plan::BoundEdge& edge : query.edges) {
     for (unsigned end = 0; end < 2; ++end) {
       auto& own = needs[end == 0 ? edge.source : edge.target];
       const Mask neighbour = Mask{1} << (end == 0 ? edge.target : edge.source);
-      const auto known = std::ranges::find(own, edge.reading[end], &Need::reading);
+      const auto known = std::ranges::find(own, edge.reading[end], &ListRequirement::reading);
       if (known == own.end()) {
         own.push_back({edge.reading[end], 1, neighbour});
       } else {
@@ -40,9 +40,9 @@ void for_each_bit(Mask mask, Visit&& visit) {
   for (; mask != 0; mask &= mask - 1) visit(static_cast<std::uint32_t>(std::countr_zero(mask)));
 }
 
-Asked asked_of(const plan::BoundQuery& query) {
-  Asked asked{query.graph(), std::vector<Mask>(query.graph().vertex_labels.size()),
-              std::vector<std::uint32_t>(query.vertices(), 1), needs_of(query)};
+CandidateRequirements asked_of(const plan::BoundQuery& query) {
+  CandidateRequirements asked{query.graph(), std::vector<Mask>(query.graph().vertex_labels.size()),
+                              std::vector<std::uint32_t>(query.vertices(), 1), needs_of(query)};
   for (LabelId label = 0; label < asked.by_label.size(); ++label) {
     for (std::uint32_t v = 0; v < query.vertices(); ++v) {
       if (plan::admits(query.labels[v], label)) asked.by_label[label] |= Mask{1} << v;
@@ -51,7 +51,7 @@ Asked asked_of(const plan::BoundQuery& query) {
   if (query.mode == MatchMode::homomorphism) return asked;
   for (std::uint32_t v = 0; v < query.vertices(); ++v) {
     asked.degrees[v] = 0;
-    for (const Need& need : asked.needs[v]) asked.degrees[v] += need.entries;
+    for (const ListRequirement& need : asked.needs[v]) asked.degrees[v] += need.entries;
   }
   return asked;
 }
@@ -76,10 +76,10 @@ void Candidates::settle() {
 // Replaces every vertex's mask by keep(vertex, mask), and counts what is left.
 template <class Keep>
 void Candidates::sweep(Keep&& keep) {
-  std::vector<Left> left(workers_->size());
+  std::vector<RemainingCandidates> left(workers_->size());
   workers_->for_each(masks_.size(), grain, [&](unsigned worker, std::size_t begin, std::size_t end) {
     if (stop_->load(std::memory_order_relaxed)) return;
-    Left& own = left[worker];
+    RemainingCandidates& own = left[worker];
     for (std::size_t i = begin; i < end; ++i) {
       const auto vertex = static_cast<VertexId>(i);
       const Mask kept = keep(vertex, masks_[i]);
@@ -92,7 +92,7 @@ void Candidates::sweep(Keep&& keep) {
   });
   masks_.swap(next_);
   left_ = {};
-  for (const Left& own : left) {
+  for (const RemainingCandidates& own : left) {
     for (std::size_t v = 0; v < own.candidates.size(); ++v) left_.candidates[v] += own.candidates[v];
     left_.edges += own.edges;
   }
@@ -119,7 +119,7 @@ Mask Candidates::keep_by_degree(VertexId vertex, Mask mask) const {
   const graph::DataGraph& graph = query_->graph();
   const std::uint32_t degree = graph.degree(vertex);
   for_each_bit(mask, [&](std::uint32_t v) {
-    const bool kept = degree >= asked_.degrees[v] && std::ranges::all_of(asked_.needs[v], [&](const Need& need) {
+    const bool kept = degree >= asked_.degrees[v] && std::ranges::all_of(asked_.needs[v], [&](const ListRequirement& need) {
                         return list(graph, need.reading, vertex).size() >= need.entries;
                       });
     if (!kept) mask &= ~(Mask{1} << v);
@@ -139,7 +139,7 @@ Mask Candidates::keep_by_lists(VertexId vertex, Mask mask) const {
   const graph::DataGraph& graph = query_->graph();
   const Mask all = mask;
   for_each_bit(all, [&](std::uint32_t v) {
-    for (const Need& need : asked_.needs[v]) {
+    for (const ListRequirement& need : asked_.needs[v]) {
       Mask found = 0;
       std::uint32_t entries = 0;
       for (const VertexId neighbour : list(graph, need.reading, vertex)) {

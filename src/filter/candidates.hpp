@@ -41,13 +41,13 @@ class Candidates {
   /// masks).
   void unite(double share);
 
-  [[nodiscard]] const Left& left() const noexcept { return left_; }
+  [[nodiscard]] const RemainingCandidates& left() const noexcept { return left_; }
   [[nodiscard]] bool any_empty() const noexcept;
   /// The query vertices that a data vertex may be mapped to.
   [[nodiscard]] Mask of(VertexId vertex) const noexcept { return masks_[vertex]; }
   [[nodiscard]] const std::vector<Mask>& masks() const noexcept { return masks_; }
   /// By query vertex, one per reading there.
-  [[nodiscard]] const std::vector<std::vector<Need>>& needs() const noexcept { return asked_.needs; }
+  [[nodiscard]] const std::vector<std::vector<ListRequirement>>& needs() const noexcept { return asked_.needs; }
   /// By query vertex: all query vertices with exactly the same candidates, including itself. O(vertices).
   [[nodiscard]] std::vector<Mask> alike() const;
   [[nodiscard]] std::size_t bytes() const noexcept { return (masks_.capacity() + next_.capacity()) * sizeof(Mask); }
@@ -61,11 +61,11 @@ class Candidates {
   const plan::BoundQuery* query_;
   Workers* workers_;
   const std::atomic<bool>* stop_;
-  Asked asked_;
+  CandidateRequirements asked_;
   CandidateSteps* elsewhere_;  // null: the steps run here
   std::vector<Mask> masks_;
   std::vector<Mask> next_;
-  Left left_;
+  RemainingCandidates left_;
 };
 
 }  // namespace deltamatch::filter

@@ -12,9 +12,10 @@ constexpr std::string_view where = "generate chung-lu";
 
 void validate(const ChungLuOptions& options) {
   const auto fail = [](std::string_view what, std::string_view remedy) { throw Error(ErrorKind::usage, where, what, remedy); };
-  if (options.vertices < 2 || options.vertices > std::uint32_t{1} << 31) fail("vertices are out of range", "give 2 to 2^31");
-  if (!(options.exponent > 2 && options.exponent <= 10)) fail("exponent is out of range", "give more than 2, at most 10");
-  if (options.vertex_labels == 0) fail("no vertex labels", "give 1 for an unlabelled graph");
+  if (options.vertices < 2 || options.vertices > std::uint32_t{1} << 31)
+    fail("the number of vertices is out of range", "give 2 to 2^31");
+  if (!(options.exponent > 2 && options.exponent <= 10)) fail("the exponent is out of range", "give more than 2, at most 10");
+  if (options.vertex_labels == 0) fail("the number of vertex labels is 0", "give 1 for an unlabelled graph");
   if (options.max_degree >= options.vertices)
     fail("the largest degree is out of range", "give less than the number of vertices");
   check_edge_count(options.edges, options.vertices, false, where);
@@ -50,7 +51,7 @@ Graph chung_lu(const ChungLuOptions& options) {
   std::iota(numbers.begin(), numbers.end(), 0U);
   random.shuffle(std::span(numbers));
 
-  const Discrete draw(power_law_weights(graph.vertices, find_offset(options), power));
+  const AliasTable draw(power_law_weights(graph.vertices, find_offset(options), power));
   graph.edges = distinct_edges(options.edges, false, where, [&] {
     const std::uint32_t u = numbers[draw(random)];  // in two statements: the order of evaluation changes the result
     const std::uint32_t v = numbers[draw(random)];

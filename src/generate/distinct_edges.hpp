@@ -40,9 +40,10 @@ class EdgeSet {
 inline void check_edge_count(std::uint64_t edges, std::uint64_t vertices, bool directed, std::string_view where) {
   const std::uint64_t pairs = vertices * (vertices - 1) / (directed ? 1 : 2);
   if (edges > pairs / 2)
-    throw Error(ErrorKind::usage, where, "more edges than half of all pairs of vertices",
+    throw Error(ErrorKind::usage, where, "there are more edges than half of all pairs of vertices",
                 "ask for fewer edges or more vertices");
-  if (edges > std::uint64_t{1} << 31) throw Error(ErrorKind::usage, where, "more than 2^31 edges", "ask for fewer edges");
+  if (edges > std::uint64_t{1} << 31)
+    throw Error(ErrorKind::usage, where, "there are more than 2^31 edges", "ask for fewer edges");
 }
 
 /// Returns `count` distinct edges without self-loops, in the order drawn. Undirected ones have the smaller vertex first. `draw`
@@ -62,7 +63,7 @@ std::vector<Edge> distinct_edges(std::uint64_t count, bool directed, std::string
       if (seen.insert(edge)) edges.push_back(edge);
     }
     if (edges.size() < count && edges.size() - before < round / 64)
-      throw Error(ErrorKind::usage, where, "distinct edges run out: the graph is too skewed for so many",
+      throw Error(ErrorKind::usage, where, "the graph is too skewed for so many distinct edges",
                   "ask for fewer edges or less skew");
   }
   return edges;

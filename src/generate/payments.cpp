@@ -16,9 +16,9 @@ struct Record {
 };
 
 // Draws from a list whose first entries are the most active.
-class Crowd {
+class WeightedMembers {
  public:
-  Crowd(std::vector<std::uint32_t> members, double exponent)
+  WeightedMembers(std::vector<std::uint32_t> members, double exponent)
       : members_(std::move(members)),
         draw_(power_law_weights(static_cast<std::uint32_t>(members_.size()), 1, 1 / (exponent - 1))) {}
   std::uint32_t operator()(Random& random) const { return members_[draw_(random)]; }
@@ -26,12 +26,12 @@ class Crowd {
 
  private:
   std::vector<std::uint32_t> members_;
-  Discrete draw_;
+  AliasTable draw_;
 };
 
 // A sample of the latest payments, for refunds and charge-backs. An entry's edge exists as long as the entry is younger than
 // the window. If an edge is deleted, all its entries are dropped.
-class Recent {
+class RecentPayments {
  public:
   struct Entry {
     std::uint32_t account;
@@ -134,12 +134,12 @@ class Background {
 
   const PaymentsOptions& options_;
   Random& random_;
-  Crowd spenders_;
-  Crowd receivers_;
-  Crowd merchants_;
+  WeightedMembers spenders_;
+  WeightedMembers receivers_;
+  WeightedMembers merchants_;
   const std::vector<std::uint32_t>& mules_;
   const std::vector<std::uint32_t>& open_mules_;
-  Recent recent_;
+  RecentPayments recent_;
 };
 
 // Counts records, keeps their times, and passes them on with their external ids.

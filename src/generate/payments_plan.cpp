@@ -218,26 +218,28 @@ void validate(const PaymentsOptions& options) {
   };
   const auto is_share = [](double share) { return share >= 0 && share <= 1; };
   constexpr Timestamp most = Timestamp{1} << 60;
-  require(options.updates <= std::uint64_t{1} << 40, "too many updates", "give at most 2^40");
-  require(options.accounts >= 16 && options.accounts <= 1U << 30, "accounts are out of range", "give 16 to 2^30");
-  require(options.merchants >= 1 && options.merchants <= 1U << 30, "merchants are out of range", "give 1 to 2^30");
-  require(options.atms >= 1 && options.atms <= 1U << 30, "cash machines are out of range", "give 1 to 2^30");
+  require(options.updates <= std::uint64_t{1} << 40, "there are too many updates", "give at most 2^40");
+  require(options.accounts >= 16 && options.accounts <= 1U << 30, "the number of accounts is out of range", "give 16 to 2^30");
+  require(options.merchants >= 1 && options.merchants <= 1U << 30, "the number of merchants is out of range", "give 1 to 2^30");
+  require(options.atms >= 1 && options.atms <= 1U << 30, "the number of cash machines is out of range", "give 1 to 2^30");
   require(mules_needed(options) <= options.accounts / 2, "planted patterns take more than half of the accounts",
           "plant fewer or raise the accounts");
-  require(options.exponent > 2 && options.exponent <= 10, "exponent is out of range", "give more than 2, at most 10");
-  require(is_share(options.charge_backs), "share of charge-backs is out of range", "give a share from 0 to 1");
+  require(options.exponent > 2 && options.exponent <= 10, "the exponent is out of range", "give more than 2, at most 10");
+  require(is_share(options.charge_backs), "the share of charge-backs is out of range", "give a share from 0 to 1");
   require(is_share(options.recalled) && is_share(options.repeated) && options.recalled + options.repeated <= 1,
-          "shares of recalled and repeated patterns are out of range", "give shares from 0 to 1, at most 1 together");
-  require(options.start >= 0 && options.start <= most, "start is out of range", "give microseconds since 1970, at most 2^60");
-  require(options.duration >= 1'000 && options.duration <= most / 1024, "duration is out of range", "give 1 ms to 35 years");
-  require(options.updates <= static_cast<std::uint64_t>(options.duration), "more updates than microseconds of duration",
+          "the shares of recalled and repeated patterns are out of range", "give shares from 0 to 1, at most 1 together");
+  require(options.start >= 0 && options.start <= most, "the start is out of range",
+          "give microseconds since 1970, at most 2^60");
+  require(options.duration >= 1'000 && options.duration <= most / 1024, "the duration is out of range",
+          "give 1 ms to 35 years");
+  require(options.updates <= static_cast<std::uint64_t>(options.duration), "there are more updates than microseconds",
           "lengthen the duration");
-  require(options.window == 0 || (options.window >= 1'000 && options.window <= most / 1024), "window is out of range",
+  require(options.window == 0 || (options.window >= 1'000 && options.window <= most / 1024), "the window is out of range",
           "give 0 for none, or 1 ms to 35 years");
-  require(options.planted_span >= 16 && options.planted_span < options.duration, "span of planted patterns is out of range",
+  require(options.planted_span >= 16 && options.planted_span < options.duration, "the span of planted patterns is out of range",
           "give 16 us or more, less than the duration");
   require(options.planted_span <= (options.window == 0 ? day : options.window) / 4,
-          "span of planted patterns is above a quarter of the window (of a day where there is none)", "shorten it");
+          "the span of planted patterns exceeds a quarter of the window, or of a day if there is no window", "shorten it");
 }
 
 PaymentsPlan plan_payments(const PaymentsOptions& options, Random& random) {

@@ -114,7 +114,7 @@ std::vector<std::uint32_t> power_law_weights(std::uint32_t count, std::uint32_t 
 
 // A column holds 1/n of the probability: its own weight, filled up from one heavier item. In units of 1/(n total) all numbers
 // are integers.
-Discrete::Discrete(std::span<const std::uint32_t> weights) : threshold_(weights.size()), alias_(weights.size()) {
+AliasTable::AliasTable(std::span<const std::uint32_t> weights) : threshold_(weights.size()), alias_(weights.size()) {
   for (const std::uint32_t weight : weights) total_ += weight;
   std::vector<std::uint32_t> light;
   std::vector<std::uint32_t> heavy;
@@ -136,7 +136,7 @@ Discrete::Discrete(std::span<const std::uint32_t> weights) : threshold_(weights.
   }
 }
 
-std::uint32_t Discrete::operator()(Random& random) const noexcept {
+std::uint32_t AliasTable::operator()(Random& random) const noexcept {
   const std::uint64_t column = random.below(alias_.size());
   return random.below(total_) < threshold_[column] ? static_cast<std::uint32_t>(column) : alias_[column];
 }

@@ -47,11 +47,11 @@ class Random {
 
 /// Draws indices with probability exactly proportional to integer weights: Walker's alias method in integers. O(n) to build,
 /// O(1) to draw, 12 bytes per item.
-class Discrete {
+class AliasTable {
  public:
-  Discrete() = default;
+  AliasTable() = default;
   /// `weights` must not be empty, must have at most 2^31 items, and must have a weight above zero.
-  explicit Discrete(std::span<const std::uint32_t> weights);
+  explicit AliasTable(std::span<const std::uint32_t> weights);
   [[nodiscard]] std::uint32_t operator()(Random& random) const noexcept;
   [[nodiscard]] std::size_t size() const noexcept { return alias_.size(); }
 

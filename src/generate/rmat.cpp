@@ -12,12 +12,12 @@ constexpr std::string_view where = "generate rmat";
 
 void validate(const RmatOptions& options) {
   const auto fail = [](std::string_view what, std::string_view remedy) { throw Error(ErrorKind::usage, where, what, remedy); };
-  if (options.scale < 1 || options.scale > 30) fail("scale is out of range", "give 1 to 30");
-  if (!(options.edge_factor >= 0 && options.edge_factor <= 4096)) fail("edge factor is out of range", "give 0 to 4096");
+  if (options.scale < 1 || options.scale > 30) fail("the scale is out of range", "give 1 to 30");
+  if (!(options.edge_factor >= 0 && options.edge_factor <= 4096)) fail("the edge factor is out of range", "give 0 to 4096");
   const double d = 1 - options.a - options.b - options.c;
   if (!(options.a >= 0 && options.b >= 0 && options.c >= 0 && d >= -1e-9))
-    fail("quadrant probabilities are out of range", "give a, b and c of at least 0, at most 1 together");
-  if (options.vertex_labels == 0) fail("no vertex labels", "give 1 for an unlabelled graph");
+    fail("the probabilities of quadrants are out of range", "give a, b and c of at least 0, at most 1 together");
+  if (options.vertex_labels == 0) fail("the number of vertex labels is 0", "give 1 for an unlabelled graph");
 }
 
 // Chooses one quadrant per level, from 32 random bits each.

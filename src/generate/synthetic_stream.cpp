@@ -28,16 +28,16 @@ void write_edge(const Stream& stream, TextWriter& out, std::string_view operatio
 
 }  // namespace
 
-void validate(const StreamOptions& options) {
+void validate(const GeneratorOptions& options) {
   const auto check = [](double share, std::string_view what) {
     if (!(share >= 0 && share <= 1)) throw Error(ErrorKind::usage, "generate", what, "give a share from 0 to 1");
   };
-  check(options.insertions, "share of insertions is out of range");
-  check(options.deletions, "share of deletions is out of range");
-  check(options.noise, "share of noise is out of range");
+  check(options.insertions, "the share of insertions is out of range");
+  check(options.deletions, "the share of deletions is out of range");
+  check(options.noise, "the share of noise is out of range");
 }
 
-Stream make_stream(Graph graph, const StreamOptions& options) {
+Stream make_stream(Graph graph, const GeneratorOptions& options) {
   validate(options);
   Stream stream{std::move(graph), options};
   Random(mix(options.seed + shuffle_salt)).shuffle(std::span(stream.graph.edges));

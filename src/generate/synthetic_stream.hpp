@@ -22,7 +22,7 @@ struct Graph {
   std::vector<std::uint32_t> labels;  ///< one per vertex
 };
 
-struct StreamOptions {
+struct GeneratorOptions {
   double insertions = 0.1;  ///< share of all edges that the stream inserts; they are missing from the start graph
   double deletions = 0;     ///< share of the start graph's edges that the stream deletes; insertions and deletions are mixed
   double noise = 0;         ///< duplicate inserts and absent deletes, half each, as a share of the valid updates; at most 1
@@ -31,7 +31,7 @@ struct StreamOptions {
 };
 
 /// Checks the options. Throws Error(usage) if a share is not in [0, 1].
-void validate(const StreamOptions& options);
+void validate(const GeneratorOptions& options);
 
 struct StreamUpdate {
   bool insert = true;
@@ -42,7 +42,7 @@ struct StreamUpdate {
 /// A graph with the roles of its edges. Edges [0, kept) always exist, [kept, start) are deleted, and [start, end) are inserted.
 struct Stream {
   Graph graph;
-  StreamOptions options;
+  GeneratorOptions options;
   std::size_t kept = 0;
   std::size_t start = 0;
 
@@ -57,7 +57,7 @@ struct Stream {
 };
 
 /// Shuffles the edges by options.seed and so chooses their roles. Throws Error(usage) if options are invalid.
-[[nodiscard]] Stream make_stream(Graph graph, const StreamOptions& options = {});
+[[nodiscard]] Stream make_stream(Graph graph, const GeneratorOptions& options = {});
 
 /// Writes the start graph: `t N M`, `v id label degree` in order of ids, `e u v [label]`. The degree is the one in the start
 /// graph. Throws Error(runtime) if a write fails.

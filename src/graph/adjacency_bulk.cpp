@@ -45,8 +45,9 @@ class LargeArray {
 std::uint64_t take(std::uint64_t& counter) noexcept { return std::atomic_ref(counter).fetch_add(1, std::memory_order_relaxed); }
 
 void check(const VertexPair& edge, VertexId vertices) {
-  if (std::max(edge.first, edge.second) >= vertices) throw Error("bulk load", "an edge leads to no vertex");
-  if (edge.first == edge.second) throw Error("bulk load", "a self-loop", "leave self-loops out");
+  if (std::max(edge.first, edge.second) >= vertices)
+    throw Error("bulk load", "an edge leads to a vertex that does not exist", "number vertices from 0, without gaps");
+  if (edge.first == edge.second) throw Error("bulk load", "an edge is a self-loop", "leave self-loops out");
 }
 
 // All half-edges, grouped by vertex.

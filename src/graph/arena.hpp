@@ -1,6 +1,6 @@
 // The memory of the adjacency lists: blocks of a few size classes, cut from large slabs.
 //
-// The caller passes the slab allocator, so that a GPU build can register each slab with the device once. A kernel of the
+// The caller passes the slab allocator, so that a backend can register each slab with its device once. A kernel of the
 // running batch may still read blocks that were given back. So they are reused only after `recycle`.
 #pragma once
 

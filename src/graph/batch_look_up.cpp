@@ -34,9 +34,9 @@ bool less(const EdgeUpdate& a, const EdgeUpdate& b) noexcept {
 }
 
 // Looks up ids in stages. Each stage is some updates behind the one before, so that cache misses overlap.
-class Look {
+class StagedLookUp {
  public:
-  Look(const DataGraph& graph, std::span<const Update> updates, std::span<BatchLookUp::Ends> ends)
+  StagedLookUp(const DataGraph& graph, std::span<const Update> updates, std::span<BatchLookUp::Ends> ends)
       : graph_(&graph), updates_(updates), ends_(ends) {}
 
   [[nodiscard]] std::size_t size() const noexcept { return updates_.size(); }
@@ -123,7 +123,7 @@ void BatchLookUp::open(const DataGraph& graph, const UpdateBatch& batch) {
 /// Looks up the updates from `begin` to `end`. Returns the position at which it stopped.
 std::size_t BatchLookUp::look_up(const DataGraph& graph, std::span<const Update> updates, std::size_t begin, std::size_t end,
                                  const std::stop_token& stop) {
-  Look look(graph, updates.subspan(begin, end - begin), std::span(ends_).subspan(begin, end - begin));
+  StagedLookUp look(graph, updates.subspan(begin, end - begin), std::span(ends_).subspan(begin, end - begin));
   for (std::size_t step = 0; step < all_stages; ++step) look.fetch(step);
   for (std::size_t i = 0; i < look.size(); ++i) {
     if (i % stop_interval == 0 && stop.stop_requested()) return begin + i;

@@ -63,7 +63,7 @@ class BatchLookUp {
   /// The edge updates of a finished batch whose vertices and label are all known, in order.
   [[nodiscard]] std::span<const EdgeUpdate> sorted() const noexcept { return sorted_; }
   /// Whether the edge update is among them.
-  [[nodiscard]] bool foresaw(const DataGraph& graph, const EdgeUpdate& update) const noexcept {
+  [[nodiscard]] bool predicted(const DataGraph& graph, const EdgeUpdate& update) const noexcept {
     const Ends& ends = ends_[update.index];
     return graph.model() == EdgeModel::simple && ends.label != no_label && ends.source != invalid_vertex &&
            ends.target != invalid_vertex && graph.ranked(ends.source, ends.target, ends.label) == update.edge;

@@ -67,7 +67,7 @@ void BatchNetting::sort(const BatchLookUp& look_up, std::vector<EdgeUpdate>& ent
   foreseen_.assign(updates_.size(), 0);
   std::size_t others = 0;
   for (const EdgeUpdate& entry : entries) {
-    if (look_up.foresaw(*graph_, entry)) {
+    if (look_up.predicted(*graph_, entry)) {
       foreseen_[entry.index] = 1;
     } else {
       entries[others++] = entry;

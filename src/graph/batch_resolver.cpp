@@ -10,7 +10,8 @@ const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject o
   updates_ = batch.updates();
   stop_ = stop;
   relabelling_ = relabelling;
-  if (updates_.size() > UINT32_MAX / 2) throw Error("batch", "more than 2^31 updates", "cut the stream into smaller batches");
+  if (updates_.size() > UINT32_MAX / 2)
+    throw Error("batch", "a batch has more than 2^31 updates", "cut the stream into smaller batches");
   result_.net.clear();
   result_.rejects.clear();
   result_.expired = 0;
@@ -18,7 +19,7 @@ const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject o
   try {
     // This comes first. A call that fails forgets the look-up, and undo forgets the vertices for which it is out of date.
     look_up_.finish(*graph_, batch, *workers_);
-    leave_if(stop);
+    throw_if_stopped(stop);
     labels_hold_ = look_up_.labels_hold(*graph_);
     entries_.reserve(updates_.size());
     undo_.reserve(6 * updates_.size());  // room for every undo step
@@ -26,12 +27,12 @@ const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject o
     read_retired(looked_up_ahead);
     retiring_.reserve(2 * updates_.size());  // for undo
     while (!read_all(batch, on_reject, watermark)) undo();
-    leave_if(stop);
+    throw_if_stopped(stop);
     netting_.run(updates_, look_up_, entries_, unknown_deletes_, origins_, result_);
     if (window_ != nullptr) list_forgettable();
     list_edge_labels();
     retiring_.reserve(doomed_.size() + forgettable_.size());
-    leave_if(stop);
+    throw_if_stopped(stop);
   } catch (...) {
     undo();
     throw;
@@ -49,7 +50,7 @@ bool BatchResolver::read_all(const UpdateBatch& batch, OnReject on_reject, std::
   std::size_t passed = 0;                                      // number of rejects passed
   std::size_t records = 0;
   for (std::size_t first = 0, last = 0; first < updates_.size(); first = last) {
-    leave_if(stop_, records++);
+    throw_if_stopped(stop_, records++);
     do ++last;
     while (last < updates_.size() && updates_[last].continues);
     bool refused = passed < result_.rejects.size() && result_.rejects[passed].index < last;  // known from reading all before
@@ -61,7 +62,7 @@ bool BatchResolver::read_all(const UpdateBatch& batch, OnReject on_reject, std::
       }
     }
     if (!refused) {
-      if (!batch.tells_watermark()) see_times(updates_.subspan(first, last - first));
+      if (!batch.sets_watermark()) see_times(updates_.subspan(first, last - first));
       continue;
     }
     ++passed;

@@ -94,11 +94,11 @@ std::size_t Dictionary::bytes() const noexcept {
 }
 
 void Dictionary::restore(VertexId vertex, const Id& id, LabelId label, bool declared) {
-  if (vertex >= limit_) throw Error("vertex dictionary", "a vertex number out of range", "restore from an intact snapshot");
+  if (vertex >= limit_) throw Error("vertex dictionary", "a vertex number is out of range", "restore from an intact snapshot");
   if (vertex < capacity() && alive(vertex)) {
-    throw Error("vertex dictionary", "a vertex number given twice", "restore from an intact snapshot");
+    throw Error("vertex dictionary", "a vertex number occurs twice", "restore from an intact snapshot");
   }
-  if (find(id) != invalid_vertex) throw Error("vertex dictionary", "an id given twice", "restore from an intact snapshot");
+  if (find(id) != invalid_vertex) throw Error("vertex dictionary", "an id occurs twice", "restore from an intact snapshot");
   expect(label);
   reserve_numbers(std::size_t{vertex} + 1);
   index_.reserve(index_.size() + 1);
@@ -126,7 +126,7 @@ void Dictionary::renumber(std::span<const VertexId> to, std::vector<bool>& done)
 
 void Dictionary::begin_numbers(std::size_t count) {
   assert(flags_.empty());
-  if (count > limit_) throw Error("vertex dictionary", "a vertex number out of range", "use smaller numbers");
+  if (count > limit_) throw Error("vertex dictionary", "a vertex number is out of range", "use smaller numbers");
   keys_.resize(count);
   labels_.resize(count);
   flags_.resize(count);

@@ -68,8 +68,8 @@ void CandidateSpace::settle_account() noexcept {
   passed_over_ = 0;
 }
 
-std::size_t CandidateSpace::build(Partial& partial, bool ordered, std::size_t levels, const Allowance& allowance) {
-  const std::uint64_t steps = allowance.spent();
+std::size_t CandidateSpace::build(Partial& partial, bool ordered, std::size_t levels, const StepBudget& step_budget) {
+  const std::uint64_t steps = step_budget.spent();
   next_ = more_steps * std::max<std::uint64_t>(next_, 1);
   try {
     settle_account();

@@ -44,11 +44,11 @@ class CandidateSpace {
   /// vertices of the graph. Costs as much as the previous anchor left behind.
   void open(const plan::BoundQuery& query, const plan::Plan& plan, std::size_t vertices) noexcept;
   /// Whether it is time to build the space, or to build it with more effort.
-  [[nodiscard]] bool due(const Allowance& allowance) const noexcept { return allowance.spent() >= next_; }
+  [[nodiscard]] bool due(const StepBudget& step_budget) const noexcept { return step_budget.spent() >= next_; }
   /// Builds the space, if that is expected to pay. `ordered`: matches keep the plan's order constraints. The first `levels`
   /// levels are matched. Returns the first of them whose vertex is in no match, or `none`. Builds nothing if memory runs out.
   /// O(entries of the candidates' lists x rounds), bounded by the steps taken.
-  std::size_t build(Partial& partial, bool ordered, std::size_t levels, const Allowance& allowance);
+  std::size_t build(Partial& partial, bool ordered, std::size_t levels, const StepBudget& step_budget);
   /// Whether a query vertex can be mapped to a data vertex, as far as is known.
   [[nodiscard]] bool admits(std::uint32_t vertex, VertexId image) noexcept {
     if (!built_ || ((masks_[image] | open_) >> vertex & 1u) != 0) return true;

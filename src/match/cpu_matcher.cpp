@@ -41,7 +41,7 @@ struct Worker {
   std::vector<QueryResult> results;
   CandidateSpace space;
   Recorder recorder;
-  std::vector<Parted> parted;
+  std::vector<DonatedWork> donated;
 };
 
 class CpuMatcher final : public Matcher {
@@ -67,7 +67,7 @@ class CpuMatcher final : public Matcher {
                                 std::span<const graph::Resolved> resolved) const noexcept override {
     return !must_walk(plan.count, resolved);
   }
-  [[nodiscard]] bool tells_tasks() const noexcept override { return true; }
+  [[nodiscard]] bool separates_tasks() const noexcept override { return true; }
   [[nodiscard]] std::size_t bytes() const noexcept override {
     std::size_t sum = pieces_.capacity() * sizeof(Piece) + shares_.capacity() * sizeof(ShareSum);
     for (const Worker& worker : state_) {
@@ -87,7 +87,7 @@ class CpuMatcher final : public Matcher {
     run_anchors(graph, pass, anchors, resolved, tasks, results, stop);
   }
 
-  void match_left(const graph::DataGraph& graph, std::span<const LeftAnchor> left, std::span<const QueryTask> tasks,
+  void match_left(const graph::DataGraph& graph, std::span<const UnfinishedAnchor> left, std::span<const QueryTask> tasks,
                   std::span<QueryResult> results, const StopFlag* stop) {
     const std::vector<graph::Resolved> resolved = graph.resolved();
     std::vector<graph::Edge> anchors;
@@ -96,7 +96,7 @@ class CpuMatcher final : public Matcher {
     shares_.clear();
     split_ = false;
     PlanIndex plan_index(graph, tasks, resolved);
-    for (const LeftAnchor& each : left) {
+    for (const UnfinishedAnchor& each : left) {
       for (const PlanRef& plan : plan_index.of(each.anchor)) {
         if (plan.plan == each.plan) pieces_.push_back({static_cast<std::uint32_t>(anchors.size()), plan, {}});
       }
@@ -128,9 +128,9 @@ class CpuMatcher final : public Matcher {
                  PlanResult& result = state_[thread].results[piece.plan.task].plans[0];
                  if (piece.share.index == 0) ++result.anchors;
                  partial.begin(roots[piece.anchor]);
-                 Allowance allowance(stop);
-                 const Summation::Signed sum = summation.run(*tasks[piece.plan.task].plans->rooted, piece.share, &allowance);
-                 if (!allowance.over()) keep(i, sum, result);
+                 StepBudget step_budget(stop);
+                 const Summation::Signed sum = summation.run(*tasks[piece.plan.task].plans->rooted, piece.share, &step_budget);
+                 if (!step_budget.over()) keep(i, sum, result);
                });
   }
 
@@ -150,7 +150,7 @@ class CpuMatcher final : public Matcher {
       }
     }
     parted_.clear();
-    Watch* const watch = tasks.empty() ? nullptr : tasks[0].watch;
+    ThreadProgress* const watch = tasks.empty() ? nullptr : tasks[0].watch;
     do {
       const std::size_t grain =
           split_ ? 1 : std::clamp<std::size_t>(pieces_.size() / (turns * workers_->size()), 1, most_grain);
@@ -182,8 +182,8 @@ class CpuMatcher final : public Matcher {
     shares_.clear();
     split_ = true;
     for (Worker& worker : state_) {
-      for (Parted& parted : worker.parted) parted_.add(parted, workers_->size(), pieces_);
-      worker.parted.clear();
+      for (DonatedWork& donated : worker.donated) parted_.add(donated, workers_->size(), pieces_);
+      worker.donated.clear();
     }
     parted_.next();
   }
@@ -217,29 +217,29 @@ class CpuMatcher final : public Matcher {
       if (task.stop->load(std::memory_order_relaxed)) return;
       stop = task.stop;
     }
-    if (task.watch != nullptr) task.watch->enter(thread, task.watched_as);
+    if (task.watch != nullptr) task.watch->enter(thread, task.progress_index);
     QueryResult& into = worker.results[piece.plan.task];
     PlanResult& result = into.plans[piece.plan.plan];
     if (piece.share.index == 0 && piece.rest == 0) ++result.anchors;
     const plan::Plan& plan = task.plans->plans[piece.plan.plan];
     partial.begin(plan, anchor);
-    Allowance allowance(stop);
+    StepBudget step_budget(stop);
     const bool sums = !task.list && !piece.plan.walk;
     const bool deep = (sums ? plan.count.prefix : plan.levels.size()) >= limits_.levels;
     if (deep) worker.space.open(*task.query, plan, vertices_);
     summation.keep_to(deep ? &worker.space : nullptr);
     if (sums) {
-      const Summation::Signed sum = summation.run(piece.share, &allowance);
-      if (allowance.over()) return;
+      const Summation::Signed sum = summation.run(piece.share, &step_budget);
+      if (step_budget.over()) return;
       keep(at, sum, result);
       if (task.watch != nullptr && piece.share.of == 1 && sum > 0) report_sum(task, piece.plan.plan, sum, thread);
       return;
     }
-    Tally tally;
+    FoundCounter tally;
     if (task.watch != nullptr)
-      tally = Tally(task.watch->found(thread, task.watched_as), matches_of_each(task, piece.plan.plan));
+      tally = FoundCounter(task.watch->found(thread, task.progress_index), matches_of_each(task, piece.plan.plan));
     if (!task.list) {
-      walk(piece, task, result, worker, partial, allowance, tally);
+      walk(piece, task, result, worker, partial, step_budget, tally);
       return;
     }
     worker.recorder.open(into.records, piece.plan.plan, task, pass);
@@ -251,23 +251,23 @@ class CpuMatcher final : public Matcher {
   /// more steps than the one before, until one succeeds. Returns false if none succeeds within the task's steps; then nothing
   /// was listed.
   bool list(const Piece& piece, const QueryTask& task, PlanResult& result, Worker& worker, Partial& partial,
-            Summation& summation, const StopFlag* stop, const Tally& tally) {
+            Summation& summation, const StopFlag* stop, const FoundCounter& tally) {
     // Sums that order constraints restrict do not serve a listing without these constraints.
     const bool sums =
         !piece.plan.walk && piece.rest == 0 && (ordered(task) || !task.plans->plans[piece.plan.plan].count.ordered);
     // If a walk gave a part of its anchor away, some matches are listed already.
-    const std::uint64_t most = piece.rest == 0 ? task.steps : Allowance::unbounded;
+    const std::uint64_t most = piece.rest == 0 ? task.steps : StepBudget::unbounded;
     // In batches most anchors lead to no match, and a short sum takes less time than beginning a walk.
-    const bool sum_first = sums && (again_ || most == Allowance::unbounded);
+    const bool sum_first = sums && (again_ || most == StepBudget::unbounded);
     std::uint64_t steps = sums && !sum_first ? std::min(first_steps, most) : most;
     for (bool walks = !sum_first;; walks = true) {
       if (walks) {
-        Allowance walking(stop, steps);
+        StepBudget walking(stop, steps);
         if (walk(piece, task, result, worker, partial, walking, tally)) return true;
         if (steps == most) return false;
         steps = steps < most / more_steps ? more_steps * steps : most;
       }
-      Allowance summing(stop, steps);
+      StepBudget summing(stop, steps);
       const std::optional<bool> leads = leads_somewhere(summation, summing);
       if (summing.stopped() || leads == false) return true;
       if (leads) steps = most;
@@ -276,23 +276,23 @@ class CpuMatcher final : public Matcher {
 
   /// Returns false if the allowance was not enough; then nothing was found.
   bool walk(const Piece& piece, const QueryTask& task, PlanResult& result, Worker& worker, Partial& partial,
-            Allowance& allowance, const Tally& tally) {
-    Enumerator enumerator(partial, *task.query, ordered(task), &allowance);
+            StepBudget& step_budget, const FoundCounter& tally) {
+    Enumerator enumerator(partial, *task.query, ordered(task), &step_budget);
     enumerator.share_with(busy_threads_);
     enumerator.count_in(tally);
     if (partial.plan().levels.size() >= limits_.levels) enumerator.keep_to(worker.space);
     const std::uint64_t found = enumerator.run(piece.share, task.list ? &worker.recorder : nullptr, parted_.first(piece));
-    if (allowance.over() && !allowance.stopped()) return false;
+    if (step_budget.over() && !step_budget.stopped()) return false;
     result.found = checked_add(result.found, found);
-    if (!enumerator.rests().empty()) worker.parted.push_back({piece, std::move(enumerator.rests())});
+    if (!enumerator.rests().empty()) worker.donated.push_back({piece, std::move(enumerator.rests())});
     return true;
   }
 
   /// Whether the anchor leads to a match. No value if the allowance was not enough.
-  static std::optional<bool> leads_somewhere(Summation& summation, Allowance& allowance) {
+  static std::optional<bool> leads_somewhere(Summation& summation, StepBudget& step_budget) {
     try {
-      const Summation::Signed sum = summation.run({}, &allowance);
-      if (allowance.over()) return std::nullopt;
+      const Summation::Signed sum = summation.run({}, &step_budget);
+      if (step_budget.over()) return std::nullopt;
       return sum != 0;
     } catch (const CountOverflow&) {
       return true;  // most likely
@@ -312,7 +312,7 @@ class CpuMatcher final : public Matcher {
   static void report_sum(const QueryTask& task, std::size_t plan, Summation::Signed sum, unsigned thread) {
     const Count matches = static_cast<Count>(sum) / task.plans->plans[plan].count.divisor;
     const std::uint64_t each = ordered(task) ? matches_of_each(task, plan) : 1;
-    Tally(task.watch->found(thread, task.watched_as), each)
+    FoundCounter(task.watch->found(thread, task.progress_index), each)
         .add(matches > UINT64_MAX ? UINT64_MAX : static_cast<std::uint64_t>(matches));
   }
 
@@ -390,7 +390,7 @@ class CpuMatcher final : public Matcher {
   std::vector<Worker> state_;
   const std::function<void(std::size_t)>* begins_ = nullptr;  // of the current pass
   std::vector<Piece> pieces_;
-  PartedPieces parted_;
+  DonatedPieces parted_;
   BusyThreads busy_threads_;
   SpaceLimits limits_;
   std::size_t vertices_ = 0;      // of the graph

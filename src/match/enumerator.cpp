@@ -93,7 +93,7 @@ std::span<const std::uint32_t> Enumerator::candidates(std::size_t level, Share s
 bool Enumerator::parts() const noexcept {
   // A rest names vertices only. It would repeat the edges chosen between them.
   return !conditional_ && busy_threads_ != nullptr && done_ >= least_done && busy_threads_->idle() &&
-         (allowance_ == nullptr || allowance_->endless());
+         (step_budget_ == nullptr || step_budget_->endless());
 }
 
 // Gives away the rest of the share's candidates at this level.
@@ -107,9 +107,9 @@ void Enumerator::leave(std::size_t level, Share share, std::size_t candidates, s
 }
 
 void Enumerator::descend(std::size_t level) {
-  if (allowance_ != nullptr && !allowance_->take()) return;
-  if (space_ != nullptr && space_->due(*allowance_)) {
-    back_to_ = space_->build(*partial_, ordered_, level, *allowance_);
+  if (step_budget_ != nullptr && !step_budget_->take()) return;
+  if (space_ != nullptr && space_->due(*step_budget_)) {
+    back_to_ = space_->build(*partial_, ordered_, level, *step_budget_);
     if (back_to_ < level) return;
   }
   const plan::Level& next = partial_->plan().levels[level];
@@ -206,7 +206,7 @@ void Enumerator::count_match() {
   ++count_;
   tally_.add(1);
   if (sink_ == nullptr) return;
-  if (allowance_ != nullptr) allowance_->lift();
+  if (step_budget_ != nullptr) step_budget_->lift();
   sink_->found({vertices_, tags_});
 }
 

@@ -11,7 +11,7 @@
 #include "match/candidate_space.hpp"
 #include "match/condition_steps.hpp"
 #include "match/partial.hpp"
-#include "match/watch.hpp"
+#include "match/thread_progress.hpp"
 
 namespace deltamatch::match {
 
@@ -40,10 +40,10 @@ class Chooser {
 
 class Enumerator {
  public:
-  /// `ordered`: keep order constraints, so that one match of each class is found. `allowance` bounds walks until a match is
+  /// `ordered`: keep order constraints, so that one match of each class is found. `step_budget` bounds walks until a match is
   /// found; then it is lifted. It may be null.
-  Enumerator(Partial& partial, const plan::BoundQuery& query, bool ordered, Allowance* allowance) noexcept
-      : partial_(&partial), query_(&query), ordered_(ordered), allowance_(allowance) {}
+  Enumerator(Partial& partial, const plan::BoundQuery& query, bool ordered, StepBudget* step_budget) noexcept
+      : partial_(&partial), query_(&query), ordered_(ordered), step_budget_(step_budget) {}
 
   /// Finds the matches of the anchor with which the partial match was begun. Passes them to `sink` if it is not null. Returns
   /// their number. `first`: if given, the only vertices wanted at the first levels; the share then applies to the next level.
@@ -58,7 +58,7 @@ class Enumerator {
   /// From now on, a run without bounds ends after some time if other threads are idle. `busy_threads` must outlive it.
   void share_with(const BusyThreads& busy_threads) noexcept { busy_threads_ = &busy_threads; }
   /// From now on, matches are also counted in `tally`, as they are found.
-  void count_in(const Tally& tally) noexcept { tally_ = tally; }
+  void count_in(const FoundCounter& tally) noexcept { tally_ = tally; }
   /// From now on, a run that takes long builds this space, which must be open for the anchor, and stays within it. Such runs
   /// need an allowance.
   void keep_to(CandidateSpace& space) noexcept { space_ = &space; }
@@ -77,7 +77,7 @@ class Enumerator {
  private:
   [[nodiscard]] bool begin();
   [[nodiscard]] std::span<const std::uint32_t> candidates(std::size_t level, Share share);
-  [[nodiscard]] bool over() const noexcept { return allowance_ != nullptr && allowance_->over(); }
+  [[nodiscard]] bool over() const noexcept { return step_budget_ != nullptr && step_budget_->over(); }
   void count_match();
   [[nodiscard]] bool parts() const noexcept;
   void leave(std::size_t level, Share share, std::size_t candidates, std::size_t done);
@@ -102,9 +102,9 @@ class Enumerator {
   Partial* partial_;
   const plan::BoundQuery* query_;
   bool ordered_;
-  Allowance* allowance_;
+  StepBudget* step_budget_;
   const BusyThreads* busy_threads_ = nullptr;
-  Tally tally_;
+  FoundCounter tally_;
   CandidateSpace* space_ = nullptr;
   std::size_t back_to_ = CandidateSpace::none;  // the first level whose vertex is known to be in no match
   FoundSink* sink_ = nullptr;

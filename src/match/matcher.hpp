@@ -14,10 +14,10 @@
 #include "deltamatch/statistics.hpp"
 #include "filter/candidate_steps.hpp"
 #include "graph/data_graph.hpp"
-#include "match/allowance.hpp"
 #include "match/enumerator.hpp"
 #include "match/partial.hpp"
-#include "match/watch.hpp"
+#include "match/step_budget.hpp"
+#include "match/thread_progress.hpp"
 #include "plan/plan.hpp"
 
 namespace deltamatch::match {
@@ -54,19 +54,19 @@ struct QueryTask {
   std::uint64_t limit = 0;
   /// If not null, a backend hands records over whenever it has many. The remaining ones are in the results as usual.
   RecordTaker* taker = nullptr;
-  /// For listing: the steps (see Allowance) for a plan at an anchor before a match is found. If they do not show whether there
+  /// For listing: the steps (see StepBudget) for a plan at an anchor before a match is found. If they do not show whether there
   /// is a match, the anchor is left (QueryResult::left). Not every matcher respects it.
-  std::uint64_t steps = Allowance::unbounded;
-  /// If not null, replaces the call's stop flag for this task, in matchers that tell tasks apart (Matcher::tells_tasks). So one
-  /// task can be ended while the others go on. Whoever sets the call's flag must set this one, too.
+  std::uint64_t steps = StepBudget::unbounded;
+  /// If not null, replaces the call's stop flag for this task, in matchers that tell tasks apart (Matcher::separates_tasks). So
+  /// one task can be ended while the others go on. Whoever sets the call's flag must set this one, too.
   const StopFlag* stop = nullptr;
-  /// If not null, such matchers report what they do for this task, under the number `watched_as`.
-  Watch* watch = nullptr;
-  std::size_t watched_as = 0;
+  /// If not null, such matchers report what they do for this task, under the number `progress_index`.
+  ThreadProgress* watch = nullptr;
+  std::size_t progress_index = 0;
 };
 
 /// An anchor that must still be tried on a plan. Nothing has been found from it.
-struct LeftAnchor {
+struct UnfinishedAnchor {
   graph::Edge anchor;
   std::uint32_t plan;
 };
@@ -81,7 +81,7 @@ struct PlanResult {
 struct QueryResult {
   std::vector<PlanResult> plans;
   Records records;
-  std::vector<LeftAnchor> left;
+  std::vector<UnfinishedAnchor> left;
 };
 
 /// The anchors of one pass.
@@ -91,7 +91,7 @@ struct PassWork {
   /// Pass::whole, for matchers that take roots: the vertices at which the tasks' rooted plans start.
   std::span<const VertexId> roots{};
   /// Pass::whole with a single task and nothing else, for matchers that leave anchors: those to try again, with more steps.
-  std::span<const LeftAnchor> left{};
+  std::span<const UnfinishedAnchor> left{};
   /// If not null, called with the index of the anchor, root or left anchor that a thread begins with. All before it have begun,
   /// and most of them are done. Any threads may call it, several at once. Not every matcher calls it. Must not throw.
   const std::function<void(std::size_t)>* begins = nullptr;
@@ -126,18 +126,21 @@ class Matcher {
   /// The steps of filtering, run where the lists are stored. Call it after `open`. Null: filter on CPU cores. Valid until the
   /// next call of `match`.
   [[nodiscard]] virtual filter::CandidateSteps* candidate_steps() { return nullptr; }
+  /// Whether it takes queries of a mode, induced or not, over a whole graph. CPU cores match the others.
+  [[nodiscard]] virtual bool takes_whole(MatchMode /*mode*/, bool /*induced*/) const noexcept { return true; }
   /// Whether it takes roots of such a plan (PassWork::roots).
   [[nodiscard]] virtual bool takes_root(const plan::RootedPlan& /*plan*/,
                                         std::span<const graph::Resolved> /*resolved*/) const noexcept {
     return false;
   }
   /// Whether it respects QueryTask::stop and QueryTask::watch.
-  [[nodiscard]] virtual bool tells_tasks() const noexcept { return false; }
+  [[nodiscard]] virtual bool separates_tasks() const noexcept { return false; }
   /// How many anchors or roots keep it busy. A call with fewer wastes time.
   [[nodiscard]] virtual std::size_t preferred_anchors() const noexcept { return 1; }
 
   [[nodiscard]] virtual std::size_t bytes() const noexcept = 0;
-  [[nodiscard]] virtual CacheStatistics statistics() const { return {}; }
+  /// What it did since it was made. Names and values are those of the metrics of its backend; none: nothing to report.
+  [[nodiscard]] virtual BackendStatistics statistics() const { return {}; }
 };
 
 /// The matcher that runs on CPU cores. `workers` must outlive it.

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "match/allowance.hpp"
 #include "match/list_view.hpp"
+#include "match/step_budget.hpp"
 #include "plan/plan.hpp"
 
 namespace deltamatch::match {

@@ -21,13 +21,13 @@ struct Piece {
 };
 
 /// The work that a walk of a piece gave away.
-struct Parted {
+struct DonatedWork {
   Piece piece;
   std::vector<Enumerator::Rest> rests;
 };
 
 /// The first vertices of the pieces that walks gave away.
-class PartedPieces {
+class DonatedPieces {
  public:
   void clear() noexcept { firsts_.clear(); }
   [[nodiscard]] std::span<const VertexId> first(const Piece& piece) const noexcept {
@@ -35,15 +35,15 @@ class PartedPieces {
   }
   /// Makes pieces for `threads` threads of the work that was given away. The candidates of each level are split into several
   /// shares. Call `next` once the previous pieces are done with.
-  void add(Parted& parted, unsigned threads, std::vector<Piece>& pieces) {
+  void add(DonatedWork& donated, unsigned threads, std::vector<Piece>& pieces) {
     constexpr std::size_t shares_of_thread = 4;
     constexpr std::uint32_t most_stride = 1U << 20;  // beyond it, few candidates are left
-    for (Enumerator::Rest& rest : parted.rests) {
+    for (Enumerator::Rest& rest : donated.rests) {
       const Share share = rest.share;
       const std::size_t most = share.of > most_stride ? 1 : shares_of_thread * threads;
       const auto of = static_cast<std::uint32_t>(std::min(most, rest.candidates));
       next_.push_back(std::move(rest.first));
-      Piece piece = parted.piece;
+      Piece piece = donated.piece;
       piece.rest = static_cast<std::uint32_t>(next_.size());
       for (std::uint32_t s = 0; s < of; ++s) {
         piece.share = {share.index + s * share.of, of * share.of};

@@ -6,12 +6,12 @@
 
 namespace deltamatch::match {
 
-Summation::Signed Summation::run(Share share, Allowance* allowance) {
+Summation::Signed Summation::run(Share share, StepBudget* step_budget) {
   const plan::Plan& plan = partial_->plan();
   const VertexId tail = partial_->at(0);
   const VertexId head = partial_->at(1);
   if (plan.count.ordered && ((plan.anchor_above && head < tail) || (plan.anchor_below && head > tail))) return 0;
-  allowance_ = allowance;
+  step_budget_ = step_budget;
   back_to_ = CandidateSpace::none;
   closing_ = 1;
   for (const plan::Probe& probe : plan.closing) {
@@ -27,8 +27,8 @@ Summation::Signed Summation::run(Share share, Allowance* allowance) {
   return result;
 }
 
-Summation::Signed Summation::run(const plan::RootedPlan& plan, Share share, Allowance* allowance) {
-  allowance_ = allowance;
+Summation::Signed Summation::run(const plan::RootedPlan& plan, Share share, StepBudget* step_budget) {
+  step_budget_ = step_budget;
   Signed result = 0;
   if (run_root<std::uint64_t>({*narrow_, narrow_root_}, plan, share, result)) return result;
   result = 0;
@@ -59,8 +59,8 @@ bool Summation::descend(Memory<Weight> memory, std::size_t level, Share share, S
     const ScratchScope scope(partial_->scratch());
     auto candidates = partial_->extend(level, plan.count.ordered);
     if (over()) return true;
-    if (space_ != nullptr && space_->due(*allowance_)) {
-      back_to_ = space_->build(*partial_, plan.count.ordered, level, *allowance_);
+    if (space_ != nullptr && space_->due(*step_budget_)) {
+      back_to_ = space_->build(*partial_, plan.count.ordered, level, *step_budget_);
       if (back_to_ < level) return true;
     }
     candidates = partial_->part(candidates, share);
@@ -138,9 +138,9 @@ Weight Summation::product(Memory<Weight> memory, const std::vector<plan::Factor>
     } else if (factor.choose > 1 && share.of > 1) {
       // Sets of candidates cannot be split, so the first share takes all of them.
       if (share.index == 0)
-        value = TreeSum<Weight>(*partial_, memory.tables, memory.of_root, allowance_).count(factor, {}, overflow);
+        value = TreeSum<Weight>(*partial_, memory.tables, memory.of_root, step_budget_).count(factor, {}, overflow);
     } else {
-      value = TreeSum<Weight>(*partial_, memory.tables, memory.of_root, allowance_).count(factor, share, overflow);
+      value = TreeSum<Weight>(*partial_, memory.tables, memory.of_root, step_budget_).count(factor, share, overflow);
     }
     share = {};
     if (value == 0) return 0;

@@ -21,10 +21,10 @@ class Summation {
   /// The sum of the anchor's share. Added up over all shares, it is CountPlan::divisor times the matches. Single shares may be
   /// negative. The plan must have terms.
   __extension__ using Signed = __int128;
-  /// Sums an anchor. `allowance` may be null; once it is over, the result is useless.
-  Signed run(Share share, Allowance* allowance);
+  /// Sums an anchor. `step_budget` may be null; once it is over, the result is useless.
+  Signed run(Share share, StepBudget* step_budget);
   /// The same for a root's share of a rooted plan, with the root at position 0 of the partial match.
-  Signed run(const plan::RootedPlan& plan, Share share, Allowance* allowance);
+  Signed run(const plan::RootedPlan& plan, Share share, StepBudget* step_budget);
 
  private:
   /// The tables for one width of weights.
@@ -47,7 +47,7 @@ class Summation {
   Weight sum(Memory<Weight> memory, const plan::Factor& bind, Share share, bool& overflow);
 
   /// Takes a step. Returns whether it was one too many.
-  [[nodiscard]] bool over() noexcept { return allowance_ != nullptr && !allowance_->take(); }
+  [[nodiscard]] bool over() noexcept { return step_budget_ != nullptr && !step_budget_->take(); }
   [[nodiscard]] const plan::Factor& choose(const plan::Factor& bind);
   [[nodiscard]] double expected_work(const plan::Factor& bind);
   template <class Weight>
@@ -58,7 +58,7 @@ class Summation {
   TablePool<Count>* wide_;
   RootTables<std::uint64_t> narrow_root_;
   RootTables<Count> wide_root_;
-  Allowance* allowance_ = nullptr;
+  StepBudget* step_budget_ = nullptr;
   CandidateSpace* space_ = nullptr;
   std::size_t back_to_ = CandidateSpace::none;  // the first level whose vertex is known to be in no match
   Count closing_ = 1;

@@ -23,8 +23,8 @@ namespace deltamatch::match {
 template <class Weight>
 class TreeSum {
  public:
-  TreeSum(Partial& partial, TablePool<Weight>& tables, RootTables<Weight>& of_root, Allowance* allowance = nullptr) noexcept
-      : partial_(&partial), tables_(&tables), of_root_(&of_root), allowance_(allowance) {}
+  TreeSum(Partial& partial, TablePool<Weight>& tables, RootTables<Weight>& of_root, StepBudget* step_budget = nullptr) noexcept
+      : partial_(&partial), tables_(&tables), of_root_(&of_root), step_budget_(step_budget) {}
   ~TreeSum() { release(); }
   TreeSum(const TreeSum&) = delete;
   TreeSum& operator=(const TreeSum&) = delete;
@@ -76,7 +76,7 @@ class TreeSum {
   /// In loops over `size` lists: checks from time to time whether to give up.
   [[nodiscard]] bool gives_up(std::size_t at, std::size_t size) const noexcept {
     constexpr std::size_t interval = 16;
-    return at % interval == 0 && allowance_ != nullptr && !allowance_->take(std::min(interval, size - at));
+    return at % interval == 0 && step_budget_ != nullptr && !step_budget_->take(std::min(interval, size - at));
   }
 
   Weight add(Weight a, Weight b) noexcept {
@@ -91,7 +91,7 @@ class TreeSum {
   Partial* partial_;
   TablePool<Weight>* tables_;
   RootTables<Weight>* of_root_;
-  Allowance* allowance_;
+  StepBudget* step_budget_;
   Node* nodes_ = nullptr;  // by vertex of the tree, in scratch
   std::size_t node_count_ = 0;
   std::uint32_t open_ = 0;  // bit set of the edges that are left

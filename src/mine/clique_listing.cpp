@@ -6,7 +6,7 @@
 #include "base/parallel.hpp"
 #include "deltamatch/error.hpp"
 #include "mine/clique_space.hpp"
-#include "mine/store.hpp"
+#include "mine/set_store.hpp"
 
 namespace deltamatch {
 namespace {
@@ -24,7 +24,7 @@ constexpr unsigned seconds_of_task = 64;
 
 class CliqueLister {
  public:
-  CliqueLister(const OrderedGraph& graph, unsigned k, RunControl& control, unsigned worker, Store& store)
+  CliqueLister(const OrderedGraph& graph, unsigned k, RunControl& control, unsigned worker, SetStore& store)
       : graph_(&graph), k_(k), space_(graph), check_(control, worker), store_(&store), clique_(k) {}
 
   void run(const ListTask& task) {
@@ -74,7 +74,7 @@ class CliqueLister {
   unsigned k_;
   CliqueSpace space_;
   PeriodicCheck check_;
-  Store* store_;
+  SetStore* store_;
   std::vector<VertexId> clique_;
   std::vector<Word> stack_;
   Found found_;
@@ -101,7 +101,7 @@ ListResult list_cliques(const SimpleGraph& graph, unsigned k, std::optional<std:
   if (k > graph.vertices()) return {};
   Workers workers(options.threads);
   const OrderedGraph ordered(graph, degeneracy_order(graph, k - 1));
-  Store kept(k, [&](std::span<const VertexId> clique, std::uint32_t) { store(clique); }, limit, control);
+  SetStore kept(k, [&](std::span<const VertexId> clique, std::uint32_t) { store(clique); }, limit, control);
   std::vector<CliqueLister> listers;
   listers.reserve(workers.size());
   for (unsigned worker = 0; worker < workers.size(); ++worker) listers.emplace_back(ordered, k, control, worker, kept);

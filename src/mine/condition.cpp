@@ -50,8 +50,8 @@ class Parser {
 
   void expect(Type type, Type wanted, std::size_t at) const {
     if (type == wanted) return;
-    fail(at, wanted == Type::truth ? "a comparison is needed here, this is a number"
-                                   : "a number is needed here, this is a comparison");
+    fail(at, wanted == Type::truth ? "a comparison is needed here, but this is a number"
+                                   : "a number is needed here, but this is a comparison");
   }
 
   void emit(Op op, std::int32_t value = 0) {

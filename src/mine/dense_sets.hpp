@@ -17,7 +17,7 @@
 
 #include "mine/clique_space.hpp"
 #include "mine/root_candidates.hpp"
-#include "mine/store.hpp"
+#include "mine/set_store.hpp"
 
 namespace deltamatch::mine {
 
@@ -31,7 +31,7 @@ class DenseSets {
   };
 
   /// `store` may be null: then the sets are only counted.
-  DenseSets(const OrderedGraph& graph, unsigned k, unsigned budget, RunControl& control, unsigned worker, Store* store)
+  DenseSets(const OrderedGraph& graph, unsigned k, unsigned budget, RunControl& control, unsigned worker, SetStore* store)
       : by_missing(budget + 1, 0),
         graph_(&graph),
         root_candidates_(graph, k, budget),
@@ -163,7 +163,7 @@ class DenseSets {
   unsigned k_;
   unsigned budget_;
   PeriodicCheck check_;
-  Store* store_;
+  SetStore* store_;
   Task part_of_{};
   VertexId root_ = invalid_vertex;
   std::vector<VertexId> local_;    // 1 + number among the members; 0: not a member

@@ -60,7 +60,7 @@ class Walk {
       for (; position < task.first; ++position) traversal_.pass(position);
       grow(task.first, task.last);
     }
-    while (traversal_.size() > 0) traversal_.untake();
+    while (traversal_.size() > 0) traversal_.undo_take();
   }
 
  private:
@@ -79,13 +79,13 @@ class Walk {
       if (!check_.go_on(0)) return false;
       const auto [state, key] = with(v);
       if (!visitor_.admit(traversal_, v, state, key)) continue;
-      if (pool_.hungry()) donate();
+      if (pool_.has_waiting_threads()) donate();
       take(position, state, key);
       const bool go = size + 1 == depth_ ? visit(position + 1) : grow(position + 1, traversal_.stack_size());
-      traversal_.untake();
+      traversal_.undo_take();
       if (!go) return false;
     }
-    for (std::uint32_t position = first; position < last_[size]; ++position) traversal_.unpass(position);
+    for (std::uint32_t position = first; position < last_[size]; ++position) traversal_.undo_pass(position);
     return true;
   }
 

@@ -43,7 +43,7 @@ class Rows {
         common_(graph.vertices(), 0),
         on_chord_(graph.vertices(), 0),
         seen_(graph.vertices(), 0),
-        behind_(graph.vertices()) {}
+        two_step_paths_(graph.vertices()) {}
 
   void run(VertexId u) {
     squares(u);
@@ -126,23 +126,23 @@ class Rows {
       }
     };
     each([&](VertexId v) {
-      if (behind_[v].ways++ == 0) touched_.push_back(v);
+      if (two_step_paths_[v].ways++ == 0) touched_.push_back(v);
     });
-    for (const VertexId w : later) behind_[w].joined = 1;
+    for (const VertexId w : later) two_step_paths_[w].joined = 1;
     for (const VertexId v : touched_) {
-      const auto [ways, joined] = behind_[v];
+      const auto [ways, joined] = two_step_paths_[v];
       Wide walks = 0;
       for (const VertexId w : graph_.later(v)) {
-        walks += (std::int64_t{ways} - behind_[w].joined) * (std::int64_t{behind_[w].ways} - joined);
+        walks += (std::int64_t{ways} - two_step_paths_[w].joined) * (std::int64_t{two_step_paths_[w].ways} - joined);
       }
       sums.five_walks += walks;
     }
-    for (const VertexId v : touched_) behind_[v].ways = 0;
-    for (const VertexId w : later) behind_[w].joined = 0;
+    for (const VertexId v : touched_) two_step_paths_[v].ways = 0;
+    for (const VertexId w : later) two_step_paths_[w].joined = 0;
     touched_.clear();
   }
 
-  struct Behind {
+  struct TwoStepPaths {
     VertexId ways = 0;  // number of paths of two steps from u
     VertexId joined = 0;
   };
@@ -152,7 +152,7 @@ class Rows {
   std::vector<VertexId> common_;
   std::vector<std::uint8_t> on_chord_;
   std::vector<VertexId> seen_;
-  std::vector<Behind> behind_;
+  std::vector<TwoStepPaths> two_step_paths_;
   std::vector<VertexId> touched_;
 };
 

@@ -8,7 +8,7 @@
 #include "deltamatch/error.hpp"
 #include "match/backend.hpp"
 #include "mine/motif_formulas.hpp"
-#include "mine/store.hpp"
+#include "mine/set_store.hpp"
 #include "mine/visitors.hpp"
 
 namespace deltamatch {
@@ -18,7 +18,7 @@ using namespace mine;
 
 void check_size(unsigned k) {
   if (k >= 2 && k <= max_k) return;
-  throw Error(ErrorKind::usage, "k", std::to_string(k) + " vertices is not a size of patterns",
+  throw Error(ErrorKind::usage, "k", std::to_string(k) + " is not a possible number of vertices of patterns",
               "choose 2 to " + std::to_string(max_k));
 }
 
@@ -29,14 +29,15 @@ MotifMethod method_of(unsigned k, const MotifOptions& options) {
   MotifMethod method = options.method;
   if (method == MotifMethod::automatic) {
     if (options.growing) return MotifMethod::extend;
-    if (options.run.backend ? k == device_formula_k : k <= max_formula_k) return MotifMethod::formulas;
+    if (options.run.backend && options.run.backend->capabilities().motifs ? k == device_formula_k : k <= max_formula_k)
+      return MotifMethod::formulas;
     method = MotifMethod::pairs;
   }
   if (options.growing && method != MotifMethod::extend) {
-    refuse("a condition on growing parts needs every part", "choose extend, or leave the method open");
+    refuse("only the method extend can check a condition on growing parts", "choose extend, or leave the method out");
   }
   if (method == MotifMethod::formulas && k > max_formula_k) {
-    refuse("there are formulas up to " + std::to_string(max_formula_k) + " vertices only", "choose pairs or extend");
+    refuse("formulas exist for at most " + std::to_string(max_formula_k) + " vertices", "choose pairs or extend");
   }
   return method == MotifMethod::pairs && k < 3 ? MotifMethod::extend : method;
 }
@@ -98,7 +99,7 @@ std::optional<PatternCounts> count_on_devices(const SimpleGraph& graph, const Pa
 class ListVisitor {
  public:
   ListVisitor(const OrderedGraph& graph, const PatternTable& table, const ConditionTable& conditions,
-              const SubgraphOptions& options, Store& store)
+              const SubgraphOptions& options, SetStore& store)
       : graph_(&graph), table_(&table), conditions_(&conditions), options_(&options), store_(&store) {}
 
   [[nodiscard]] bool admit(const Traversal& t, VertexId v, const PatternTable::State& state, Key key) {
@@ -131,7 +132,7 @@ class ListVisitor {
   const PatternTable* table_;
   const ConditionTable* conditions_;
   const SubgraphOptions* options_;
-  Store* store_;
+  SetStore* store_;
   std::array<VertexId, max_k> part_{};
   Found gathered_;
 };
@@ -177,7 +178,7 @@ ListResult list_subgraphs(const SimpleGraph& graph, unsigned k, const SubgraphOp
   const PatternTable table(k);
   const ConditionTable conditions(table, options.where, options.growing);
   const OrderedGraph ordered(graph, degree_order(graph));
-  Store kept(k, [&](std::span<const VertexId> vertices, Key key) { store({vertices, key}); }, options.limit, control);
+  SetStore kept(k, [&](std::span<const VertexId> vertices, Key key) { store({vertices, key}); }, options.limit, control);
   std::vector<ListVisitor> visitors(workers.size(), ListVisitor(ordered, table, conditions, options, kept));
   walk_all(ordered, table, k - 1, workers, control, visitors);
   for (ListVisitor& visitor : visitors) visitor.finish();

@@ -20,7 +20,7 @@
 #include "mine/motif_formulas.hpp"
 #include "mine/ordered_graph.hpp"
 #include "mine/pattern_table.hpp"
-#include "mine/store.hpp"
+#include "mine/set_store.hpp"
 
 namespace deltamatch {
 namespace {
@@ -43,7 +43,7 @@ class QuasiWalk {
   };
   static std::vector<Task> tasks(const OrderedGraph& graph, std::span<const VertexId> roots);
 
-  QuasiWalk(const OrderedGraph& graph, unsigned k, unsigned budget, RunControl& control, unsigned worker, Store* store)
+  QuasiWalk(const OrderedGraph& graph, unsigned k, unsigned budget, RunControl& control, unsigned worker, SetStore* store)
       : by_missing(budget + 1, 0),
         graph_(&graph),
         k_(k),
@@ -140,7 +140,7 @@ class QuasiWalk {
   unsigned k_;
   unsigned budget_;
   PeriodicCheck check_;
-  Store* store_;
+  SetStore* store_;
   std::vector<std::uint64_t> joined_;  // by vertex: the last reading that contained it
   std::uint64_t reading_ = 0;
   std::vector<std::uint8_t> discovered_;
@@ -153,7 +153,7 @@ class QuasiWalk {
 
 void check_size(unsigned k) {
   if (k >= 2 && k <= max_quasi_clique) return;
-  throw Error(ErrorKind::usage, "k", std::to_string(k) + " vertices is not a size of quasi-cliques",
+  throw Error(ErrorKind::usage, "k", std::to_string(k) + " is not a possible number of vertices of quasi-cliques",
               "choose 2 to " + std::to_string(max_quasi_clique));
 }
 
@@ -178,7 +178,7 @@ std::vector<QuasiWalk::Task> QuasiWalk::tasks(const OrderedGraph& graph, std::sp
 /// Runs all tasks of one kind of walk from these roots, and sums what its threads found.
 template <class Kind>
 std::vector<Count> walk_with(const OrderedGraph& graph, std::span<const VertexId> roots, unsigned k, unsigned budget,
-                             Workers& workers, RunControl& control, Store* store) {
+                             Workers& workers, RunControl& control, SetStore* store) {
   const auto tasks = Kind::tasks(graph, roots);
   std::vector<Kind> walks;
   walks.reserve(workers.size());
@@ -205,7 +205,7 @@ std::vector<VertexId> roots_from(const OrderedGraph& graph, VertexId first) {
 }
 
 std::vector<Count> walk(const SimpleGraph& graph, unsigned k, unsigned budget, Workers& workers, RunControl& control,
-                        Store* store) {
+                        SetStore* store) {
   const OrderedGraph ordered(graph, degeneracy_order(graph, k - 1 > budget ? k - 1 - budget : 1));
   const std::vector<VertexId> roots = roots_from(ordered, 0);
   return budget + 2 <= k ? walk_with<DenseSets>(ordered, roots, k, budget, workers, control, store)
@@ -283,7 +283,7 @@ ListResult list_quasi_cliques(const SimpleGraph& graph, unsigned k, unsigned edg
                               const std::function<void(std::span<const SimpleGraph::Vertex>, unsigned missing)>& store) {
   check_size(k);
   RunControl control(options);
-  Store kept(k, store, limit, control);
+  SetStore kept(k, store, limit, control);
   if (const std::optional<unsigned> budget = budget_of(k, edges)) {
     Workers workers(options.threads);
     (void)walk(graph, k, *budget, workers, control, &kept);

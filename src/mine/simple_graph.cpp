@@ -22,7 +22,7 @@ using Pair = std::pair<SimpleGraph::Vertex, SimpleGraph::Vertex>;
 }  // namespace
 
 SimpleGraph::SimpleGraph(Vertex vertices, std::span<const std::pair<Vertex, Vertex>> edges) {
-  if (vertices > max_vertices) throw Error("graph", "more vertices than there are numbers for", "split the graph");
+  if (vertices > max_vertices) throw Error("graph", "the graph has more vertices than can be numbered", "split the graph");
   for (const auto& [u, v] : edges) {
     if (u >= vertices || v >= vertices) {
       throw Error("graph",

@@ -173,8 +173,8 @@ std::string_view Pattern::common_name() const noexcept {
 Pattern canonical_pattern(unsigned vertices, std::uint32_t key) {
   if (vertices < 1 || vertices > Pattern::max_vertices ||
       (mine::pairs_of(vertices) < 32 && key >> mine::pairs_of(vertices) != 0)) {
-    throw Error(ErrorKind::usage, "pattern", "it has no key of that size",
-                "patterns have 1 to " + std::to_string(Pattern::max_vertices) + " vertices and a bit for each pair");
+    throw Error(ErrorKind::usage, "pattern", "the key does not fit the number of vertices",
+                "use 1 to " + std::to_string(Pattern::max_vertices) + " vertices and one bit for each pair");
   }
   return {vertices, mine::canonical_form(vertices, key).key};
 }

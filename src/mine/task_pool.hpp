@@ -1,5 +1,6 @@
 // Starting points for a set of threads, and tasks that busy threads give to idle ones. A thread without a task waits until
-// another thread donates one or until all are idle. A busy thread checks `hungry` now and then, which is one relaxed load.
+// another thread donates one or until all are idle. A busy thread checks `has_waiting_threads` now and then, which is one
+// relaxed load.
 #pragma once
 
 #include <atomic>
@@ -27,9 +28,9 @@ class TaskPool {
     busy = false;
     const auto settled = [&] { return cancelled_ || !donated_.empty() || next_ < starts_ || busy_ == 0; };
     if (!settled()) {
-      count_hungry(+1);
+      count_unserved(+1);
       ready_.wait(lock, settled);
-      count_hungry(-1);
+      count_unserved(-1);
     }
     if (cancelled_ || (donated_.empty() && next_ == starts_)) {
       ready_.notify_all();
@@ -40,20 +41,20 @@ class TaskPool {
     if (!donated_.empty()) {
       Task task = std::move(donated_.front());
       donated_.pop_front();
-      count_hungry(0);
+      count_unserved(0);
       return task;
     }
     return from_start(next_++);
   }
 
   /// Whether more threads wait than donated tasks.
-  [[nodiscard]] bool hungry() const noexcept { return hungry_.load(std::memory_order_relaxed) > 0; }
+  [[nodiscard]] bool has_waiting_threads() const noexcept { return unserved_.load(std::memory_order_relaxed) > 0; }
 
   /// Gives a task to one of the waiting threads.
   void donate(Task task) {
     const std::lock_guard lock(mutex_);
     donated_.push_back(std::move(task));
-    count_hungry(0);
+    count_unserved(0);
     ready_.notify_one();
   }
 
@@ -69,14 +70,14 @@ class TaskPool {
   }
 
  private:
-  void count_hungry(int change) noexcept {  // called under the lock
+  void count_unserved(int change) noexcept {  // called under the lock
     waiting_ += change;
-    hungry_.store(waiting_ - static_cast<int>(donated_.size()), std::memory_order_relaxed);
+    unserved_.store(waiting_ - static_cast<int>(donated_.size()), std::memory_order_relaxed);
   }
 
   const std::uint64_t starts_;
   std::atomic<std::uint64_t> next_ = 0;
-  std::atomic<int> hungry_ = 0;
+  std::atomic<int> unserved_ = 0;
   std::mutex mutex_;
   std::condition_variable ready_;
   std::deque<Task> donated_;

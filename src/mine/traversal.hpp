@@ -36,7 +36,7 @@ class Traversal {
 
   /// A candidate that was passed, or is about to be taken, is no longer canonical. Passing is undone from the top.
   void pass(std::uint32_t position) noexcept { marks_[stack_[position]] &= static_cast<std::uint8_t>(~candidate); }
-  void unpass(std::uint32_t position) noexcept { marks_[stack_[position]] |= candidate; }
+  void undo_pass(std::uint32_t position) noexcept { marks_[stack_[position]] |= candidate; }
 
   /// Takes a vertex (the root or a passed candidate) and discovers its neighbours.
   void take(VertexId v) {
@@ -54,7 +54,7 @@ class Traversal {
     });
   }
 
-  void untake() noexcept {
+  void undo_take() noexcept {
     const VertexId v = taken_[--size_];
     const auto kept = static_cast<std::uint8_t>(~(1U << size_));
     for (std::uint32_t i = bottoms_[size_]; i < stack_size(); ++i) marks_[stack_[i]] = 0;

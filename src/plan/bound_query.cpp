@@ -43,8 +43,8 @@ void check_alike(const Query& query, CountMode count, const graph::DataGraph& gr
 
 void check(const Query& query, MatchMode mode, CountMode count, const graph::DataGraph& graph) {
   if (mode != MatchMode::isomorphism && count == CountMode::subgraphs) {
-    throw Error(ErrorKind::configuration, "query " + query.name, "subgraphs can be counted only under isomorphism",
-                "count embeddings, or match with isomorphism");
+    throw Error(ErrorKind::configuration, "query " + query.name, "subgraphs can be counted only with isomorphism",
+                "count embeddings, or use isomorphism");
   }
   condition::check(query, graph.schema(), "query " + query.name);
   check_alike(query, count, graph);

@@ -1,5 +1,5 @@
-// A plan as a program of nested loops. The GPU kernel interprets it and the frequency estimator walks it, so both read the same
-// lists.
+// A plan as a program of nested loops. The kernels of a backend interpret it and the frequency estimator walks it, so both read
+// the same lists.
 //
 // A loop extends each partial match by one vertex at the next position, and runs its steps on every partial match that results.
 // A count is a loop without steps whose candidates are only counted. Sums of products (CountPlan) become loops too. The trees

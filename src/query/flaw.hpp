@@ -23,12 +23,12 @@ struct Flaw {
 [[nodiscard]] std::optional<Flaw> find_flaw(const Query& query);
 
 /// The positions of a query's vertices and edges in the text that was parsed: byte offsets, in the query's order.
-struct Places {
+struct TextPositions {
   std::vector<std::size_t> vertices;
   std::vector<std::size_t> edges;
 };
 
 /// Throws Error(configuration) that points at the place of the first flaw, if there is a flaw.
-void refuse_flaws(const Query& query, const Places& places, const SourceText& source);
+void refuse_flaws(const Query& query, const TextPositions& places, const SourceText& source);
 
 }  // namespace deltamatch::query

@@ -102,6 +102,15 @@ void refuse_operator(const SourceText& source, std::size_t offset) {
   }
 }
 
+// What editors and web pages put in place of -, --> and quotes.
+bool is_dash(std::uint32_t code) noexcept { return (code >= 0x2010 && code <= 0x2015) || code == 0x2212; }
+bool is_arrow(std::uint32_t code) noexcept {
+  return (code >= 0x2190 && code <= 0x21ff) || (code >= 0x27f0 && code <= 0x27ff) || (code >= 0x2900 && code <= 0x297f);
+}
+bool is_quote(std::uint32_t code) noexcept {
+  return (code >= 0x2018 && code <= 0x201f) || code == 0xab || code == 0xbb || code == 0xb4;
+}
+
 [[noreturn]] void refuse_character(const SourceText& source, std::size_t offset, bool in_condition) {
   const std::string_view rest = source.text().substr(offset);
   const auto character = decode_utf8(rest);
@@ -112,22 +121,26 @@ void refuse_operator(const SourceText& source, std::size_t offset) {
   if (in_condition) refuse_operator(source, offset);
   switch (character->code) {
     case '*':
-      source.fail(offset, "unexpected '*'", "a pattern has no paths of variable length; for any label, leave the label out");
+      source.fail(offset, "unexpected '*'", "write each edge of the path; for any label, leave the label out");
     case '"':
     case '\'':
-      source.fail(offset, fmt::format("unexpected {}", rest[0]), "names and labels are quoted with backquotes: `...`");
+      source.fail(offset, fmt::format("unexpected {}", rest[0]), "quote names and labels with backquotes: `...`");
     case ';':
-      source.fail(offset, "unexpected ';'", "leave it out: a text holds one pattern, whose paths are joined by commas");
+      source.fail(offset, "unexpected ';'", "leave it out, and join the paths of the pattern by commas");
     case '%':
       source.fail(offset, "unexpected '%'", "begin comments with // or #");
+    case '!':
+      source.fail(offset, "unexpected '!'", "a pattern has no negation: write the labels that may stand, with | between them");
     default:
       break;
   }
-  const std::string name = character->code > 0x20 && character->code < 0x7f
-                               ? fmt::format("'{}'", rest[0])
-                               : fmt::format("character U+{:04X}", character->code);
+  const std::string code = fmt::format("character U+{:04X}", character->code);
+  if (is_dash(character->code)) source.fail(offset, "unexpected " + code, "write - in place of this dash");
+  if (is_arrow(character->code)) source.fail(offset, "unexpected " + code, "write --> or <-- in place of this arrow");
+  if (is_quote(character->code)) source.fail(offset, "unexpected " + code, "quote names and labels with backquotes: `...`");
+  const std::string name = character->code > 0x20 && character->code < 0x7f ? fmt::format("'{}'", rest[0]) : code;
   source.fail(offset, "unexpected " + name,
-              "put names and labels with other characters than letters, digits and _ in backquotes");
+              "put names and labels in backquotes if they have characters other than letters, digits and _");
 }
 
 }  // namespace
@@ -155,7 +168,7 @@ Token Lexer::backquoted_word() {
     }
     token.text.push_back(text[position_]);
   }
-  source_.fail(token.offset, "a backquote that is not closed", "close it with another; within backquotes, write ` as ``");
+  source_.fail(token.offset, "this backquote is not closed", "close it with another; within backquotes, write ` as ``");
 }
 
 Token Lexer::quoted_text() {

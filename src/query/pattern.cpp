@@ -26,11 +26,11 @@ namespace deltamatch {
 namespace query {
 namespace {
 
-constexpr std::string_view vertex_remedy = "a vertex is written (name:Label), (name), (:Label) or ()";
+constexpr std::string_view vertex_remedy = "write a vertex as (name:Label), (name), (:Label) or ()";
 constexpr std::string_view close_remedy =
-    "a vertex is written (name:Label); names and labels with other characters than letters, digits and _ stand in backquotes";
-constexpr std::string_view edge_remedy = "an edge is written -[:LABEL]->, <-[:LABEL]-, -[:LABEL]-, -->, <-- or --";
-constexpr std::string_view label_remedy = "labels are written :A or :A|B, the empty label as two backquotes";
+    "write a vertex as (name:Label), and other characters than letters, digits and _ in backquotes";
+constexpr std::string_view edge_remedy = "write an edge as -[:LABEL]->, <-[:LABEL]-, -[:LABEL]-, -->, <-- or --";
+constexpr std::string_view label_remedy = "write labels as :A or :A|B, and the empty label as two backquotes";
 
 /// Joins conditions by AND. A conjunction among them gives its own parts.
 std::optional<Expression> conjunction(std::vector<Expression> conditions) {
@@ -54,7 +54,7 @@ class PatternParser {
   Query parse() {
     if (tokens_.is_keyword("MATCH")) tokens_.advance();
     if (tokens_.is(TokenKind::end))
-      tokens_.fail("an empty pattern", "write paths such as (a:Account)-[:TRANSFER]->(b:Account)");
+      tokens_.fail("the pattern is empty", "write paths such as (a:Account)-[:TRANSFER]->(b:Account)");
     path();
     while (tokens_.is(TokenKind::comma)) {
       tokens_.advance();
@@ -92,13 +92,13 @@ class PatternParser {
     tokens_.expect(TokenKind::left_parenthesis, "a vertex", vertex_remedy);
     std::string name;
     if (tokens_.is(TokenKind::word) && !tokens_.is_keyword("WHERE")) {
-      if (tokens_.now().text.empty()) tokens_.fail("an empty name", "leave the name out: () is a vertex without one");
+      if (tokens_.now().text.empty()) tokens_.fail("the name is empty", "leave it out: () is a vertex without a name");
       if (edge_names_.contains(tokens_.now().text)) refuse_double_name();
       name = tokens_.take().text;
     }
     const std::size_t labels_offset = tokens_.now().offset;
     LabelSet labels = label_alternatives();
-    if (tokens_.is(TokenKind::colon)) tokens_.fail("a second ':'", "a vertex bears one label; alternatives are written :A|B");
+    if (tokens_.is(TokenKind::colon)) tokens_.fail("a second ':' is not possible", "write alternatives as :A|B");
 
     const auto fresh = static_cast<std::uint32_t>(query_.vertices.size());
     const std::uint32_t index = name.empty() ? fresh : vertex_names_.try_emplace(name, fresh).first->second;
@@ -108,7 +108,7 @@ class PatternParser {
     } else if (LabelSet& known = query_.vertices[index].labels; known.empty()) {
       known = std::move(labels);
     } else if (!labels.empty() && labels != known) {
-      tokens_.fail_at(labels_offset, fmt::format("vertex '{}' was mentioned with other labels before", shown(name)),
+      tokens_.fail_at(labels_offset, fmt::format("vertex '{}' had other labels before", shown(name)),
                       "give its labels once, or the same each time");
     }
     element_condition({Element::Kind::vertex, index}, TokenKind::right_parenthesis);
@@ -128,21 +128,21 @@ class PatternParser {
     if (tokens_.is(TokenKind::left_bracket)) {
       tokens_.advance();
       if (tokens_.is(TokenKind::word) && !tokens_.is_keyword("WHERE")) {
-        if (tokens_.now().text.empty()) tokens_.fail("an empty name", "leave the name out: -[]-> is an edge without one");
+        if (tokens_.now().text.empty()) tokens_.fail("the name is empty", "leave it out: -[]-> is an edge without a name");
         if (vertex_names_.contains(tokens_.now().text) || !edge_names_.try_emplace(tokens_.now().text, index).second) {
           refuse_double_name();
         }
         name = tokens_.take().text;
       }
       labels = label_alternatives();
-      if (tokens_.is(TokenKind::colon)) tokens_.fail("a second ':'", "an edge bears one label; alternatives are written :A|B");
+      if (tokens_.is(TokenKind::colon)) tokens_.fail("a second ':' is not possible", "write alternatives as :A|B");
       element_condition({Element::Kind::edge, index}, TokenKind::right_bracket);
       tokens_.expect(TokenKind::right_bracket, "']'", edge_remedy);
     }
     tokens_.expect(TokenKind::minus, "'-'", edge_remedy);
     const bool rightwards = tokens_.is(TokenKind::greater);
     if (rightwards && leftwards)
-      tokens_.fail("an edge with two arrow heads", "an edge of either direction is written -[:LABEL]- or --");
+      tokens_.fail("the edge has two arrow heads", "write an edge of either direction as -[:LABEL]- or --");
     if (rightwards) tokens_.advance();
     if (!tokens_.is(TokenKind::left_parenthesis)) {
       tokens_.fail_expected(rightwards || leftwards ? "a vertex" : "'>' or a vertex", vertex_remedy);
@@ -253,7 +253,7 @@ class PatternParser {
         return &other != &edge && (std::minmax(other.source, other.target) == std::minmax(edge.source, edge.target));
       });
       if (edge.name.empty() || !edge.labels.empty() || used || !alone) continue;
-      tokens_.fail_at(places_.edges[e], fmt::format("an edge named '{}' that nothing speaks of", shown(edge.name)),
+      tokens_.fail_at(places_.edges[e], fmt::format("no condition uses the name of the edge '{}'", shown(edge.name)),
                       fmt::format("write [:{}] for an edge with this label, or leave the name out", quoted_word(edge.name)));
     }
   }
@@ -282,7 +282,7 @@ class PatternParser {
   std::vector<Expression> conditions_;  // of {name: value}
   std::vector<Expression> pending_;     // of WHERE; their elements are mentions
   std::vector<Mention> mentions_;
-  Places places_;  // of first mentions
+  TextPositions places_;  // of first mentions
 };
 
 }  // namespace

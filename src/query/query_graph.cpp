@@ -38,7 +38,7 @@ class QueryGraphParser {
       record(begin, end);
       begin = end + 1;
     }
-    if (query_.vertices.empty()) source_.fail(text.size(), "a query graph without vertices", "list vertices as 'v ID LABEL'");
+    if (query_.vertices.empty()) source_.fail(text.size(), "the query graph has no vertices", "list vertices as 'v ID LABEL'");
     check_header();
     refuse_flaws(query_, places_, source_);
     return std::move(query_);
@@ -49,11 +49,12 @@ class QueryGraphParser {
     split(begin, end);
     if (fields_.empty() || fields_[0].text[0] == '#' || fields_[0].text[0] == '%') return;
     if (fields_[0].text == "t") return fields_.size() > 1 && fields_[1].text == "#" ? numbered_header() : header();
-    if (ended_) source_.fail(fields_[0].offset, "a record behind 't # -1', which ends the file", "leave it or that line out");
+    if (ended_)
+      source_.fail(fields_[0].offset, "this record stands behind 't # -1', which ends the file", "leave it or that line out");
     if (fields_[0].text == "v") return vertex();
     if (fields_[0].text == "e") return edge();
-    source_.fail(fields_[0].offset, fmt::format("a record of unknown kind '{}'", shown(fields_[0].text)),
-                 "records are 't VERTICES EDGES', 'v ID LABEL' and 'e ID ID [LABEL]'");
+    source_.fail(fields_[0].offset, fmt::format("the kind of record '{}' is unknown", shown(fields_[0].text)),
+                 "write records as 't VERTICES EDGES', 'v ID LABEL' or 'e ID ID [LABEL]'");
   }
 
   void split(std::size_t begin, std::size_t end) {
@@ -70,7 +71,7 @@ class QueryGraphParser {
   void expect_fields(std::size_t least, std::size_t most, std::string_view form) const {
     if (fields_.size() >= least && fields_.size() <= most) return;
     source_.fail(fields_.size() > most ? fields_[most].offset : fields_[0].offset,
-                 fmt::format("a record of {} fields", fields_.size()), fmt::format("it is written '{}'", form));
+                 fmt::format("the record has {} fields", fields_.size()), fmt::format("write it as '{}'", form));
   }
 
   [[nodiscard]] std::uint64_t number(const Field& field, std::string_view what) const {
@@ -93,8 +94,8 @@ class QueryGraphParser {
       begun_ = true;
       return;
     }
-    source_.fail(fields_[0].offset, "a second query graph begins here: a 't' record that is not the first",
-                 "a file holds one query graph: split it");
+    source_.fail(fields_[0].offset, "a second query graph begins at this 't' record",
+                 "split the file: it holds one query graph");
   }
 
   /// Parses gSpan's `t # NUMBER`. Further fields, for instance `* SUPPORT`, do not describe the graph and are ignored.
@@ -106,7 +107,7 @@ class QueryGraphParser {
     }
     static_cast<void>(number(fields_[2], "graph's number"));
     if (ended_)
-      source_.fail(fields_[0].offset, "a record behind 't # -1', which ends the file", "a file holds one query graph");
+      source_.fail(fields_[0].offset, "this record stands behind 't # -1', which ends the file", "leave it or that line out");
     expect_first();
   }
 
@@ -116,9 +117,10 @@ class QueryGraphParser {
     const std::uint64_t edges = query_.edges.size();
     if ((header_->first == vertices && header_->second == edges) || (header_->first == 0 && header_->second == vertices))
       return;
-    source_.fail(header_->offset,
-                 fmt::format("'t {} {}' over {} vertices and {} edges", header_->first, header_->second, vertices, edges),
-                 "the file may be truncated; the record is written 't VERTICES EDGES'");
+    source_.fail(
+        header_->offset,
+        fmt::format("'t {} {}' does not match {} vertices and {} edges", header_->first, header_->second, vertices, edges),
+        "check whether the file is truncated, and write the record as 't VERTICES EDGES'");
   }
 
   void vertex() {
@@ -126,7 +128,7 @@ class QueryGraphParser {
     const std::uint64_t id = number(fields_[1], "vertex id");
     if (fields_.size() > 3 && fields_[3].text != "-1") static_cast<void>(number(fields_[3], "degree"));
     if (!indices_.emplace(id, static_cast<std::uint32_t>(query_.vertices.size())).second) {
-      source_.fail(fields_[1].offset, fmt::format("vertex {} is there already", id), "list each vertex once");
+      source_.fail(fields_[1].offset, fmt::format("vertex {} occurs twice", id), "list each vertex once");
     }
     query_.vertices.push_back({fmt::format("{}", id), label(2)});
     places_.vertices.push_back(fields_[0].offset);
@@ -147,7 +149,7 @@ class QueryGraphParser {
     const std::uint64_t id = number(field, "vertex id");
     const auto found = indices_.find(id);
     if (found != indices_.end()) return found->second;
-    source_.fail(field.offset, fmt::format("an edge of vertex {}, which is not listed before it", id),
+    source_.fail(field.offset, fmt::format("vertex {} is not listed before this edge", id),
                  "list it as 'v ID LABEL' before its edges");
   }
 
@@ -170,7 +172,7 @@ class QueryGraphParser {
   bool begun_ = false;  // by a t record
   bool ended_ = false;  // by t # -1
   std::unordered_map<std::uint64_t, std::uint32_t> indices_;
-  Places places_;
+  TextPositions places_;
 };
 
 }  // namespace

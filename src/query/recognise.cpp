@@ -68,13 +68,12 @@ Query parse_query_text(std::string_view text, std::string_view name, bool direct
   }
   const std::string_view line = source.text().substr(first, source.text().find('\n', first) - first);
   if (name_sign(line) != line.npos) {
-    source.fail(first, "a name before the pattern",
-                "leave it and the = out: a query is called as its file is, and a file holds one");
+    source.fail(first, "a name stands before the pattern", "leave the name and the = out: the query has the name of its file");
   }
   source.fail(first,
-              first == source.text().size() ? "an empty query: neither a pattern nor a t/v/e graph"
-                                            : "a query in neither of the two forms, a pattern and a t/v/e graph",
-              "a pattern begins with a vertex, such as (a:Account)-[:TRANSFER]->(b:Account); a t/v/e graph has lines "
+              first == source.text().size() ? "the query is empty: it is neither a pattern nor a t/v/e graph"
+                                            : "the query is neither a pattern nor a t/v/e graph",
+              "begin a pattern with a vertex, such as (a:Account)-[:TRANSFER]->(b:Account); write a t/v/e graph in lines "
               "'t VERTICES EDGES', 'v ID LABEL' and 'e ID ID [LABEL]'");
 }
 

@@ -28,20 +28,20 @@ std::optional<Flaw> check_vertices(const Query& query) {
   const std::size_t count = query.vertices.size();
   if (count < min_query_vertices) {
     return Flaw{count == 0 ? Subject::query : Subject::vertex, 0,
-                fmt::format("a query of {} {}", count, count == 1 ? "vertex" : "vertices"),
-                fmt::format("a query has {} to {} vertices", min_query_vertices, max_query_vertices)};
+                fmt::format("the query has {} {}", count, count == 1 ? "vertex" : "vertices"),
+                fmt::format("write a query of {} to {} vertices", min_query_vertices, max_query_vertices)};
   }
   if (count > max_query_vertices) {
-    return Flaw{Subject::vertex, max_query_vertices, fmt::format("a query of {} vertices", count),
-                fmt::format("a query has {} to {} vertices", min_query_vertices, max_query_vertices)};
+    return Flaw{Subject::vertex, max_query_vertices, fmt::format("the query has {} vertices", count),
+                fmt::format("write a query of {} to {} vertices", min_query_vertices, max_query_vertices)};
   }
   std::unordered_map<std::string_view, std::size_t> names;
   for (std::size_t v = 0; v < count; ++v) {
     const QueryVertex& vertex = query.vertices[v];
     if (vertex.name.empty()) return Flaw{Subject::vertex, v, fmt::format("vertex {} has no name", v), "name every vertex"};
     if (!names.emplace(vertex.name, v).second) {
-      return Flaw{Subject::vertex, v, fmt::format("two vertices named '{}'", shown(vertex.name)),
-                  "give each vertex a name of its own"};
+      return Flaw{Subject::vertex, v, fmt::format("two vertices have the name '{}'", shown(vertex.name)),
+                  "give each vertex its own name"};
     }
     if (!sorted_set(vertex.labels)) {
       return Flaw{Subject::vertex, v, fmt::format("the labels of vertex '{}' are not sorted and distinct", shown(vertex.name)),
@@ -60,14 +60,15 @@ std::optional<Flaw> check_edges(const Query& query) {
     const QueryEdge& edge = query.edges[e];
     if (edge.source >= query.vertices.size() || edge.target >= query.vertices.size()) {
       return Flaw{Subject::edge, e,
-                  fmt::format("edge {} joins vertices {} and {} of {}", e, edge.source, edge.target, query.vertices.size()),
-                  "vertices are numbered from 0"};
+                  fmt::format("edge {} joins the vertices {} and {}, but there are {}", e, edge.source, edge.target,
+                              query.vertices.size()),
+                  "number vertices from 0"};
     }
     const std::string source = shown(query.vertices[edge.source].name);
     const std::string target = shown(query.vertices[edge.target].name);
     if (edge.source == edge.target) {
-      return Flaw{Subject::edge, e, fmt::format("a self-loop at vertex '{}'", source),
-                  "data graphs have none: leave the edge out"};
+      return Flaw{Subject::edge, e, fmt::format("the edge is a self-loop at vertex '{}'", source),
+                  "leave the edge out: data graphs have no self-loops"};
     }
     if (!sorted_set(edge.labels)) {
       return Flaw{Subject::edge, e,
@@ -78,12 +79,11 @@ std::optional<Flaw> check_edges(const Query& query) {
     const Key key(flip ? edge.target : edge.source, flip ? edge.source : edge.target, edge.directed, edge.labels);
     const auto [like, fresh] = seen.emplace(key, e);
     if (!fresh && (edge.name.empty() || query.edges[like->second].name.empty())) {
-      return Flaw{
-          Subject::edge, e,
-          edge.directed
-              ? fmt::format("the edge from '{}' to '{}' is there already, with the same labels", source, target)
-              : fmt::format("the undirected edge between '{}' and '{}' is there already, with the same labels", source, target),
-          "leave one of the two out, give them different labels, or give both a name"};
+      return Flaw{Subject::edge, e,
+                  edge.directed ? fmt::format("the edge from '{}' to '{}' occurs twice, with the same labels", source, target)
+                                : fmt::format("the undirected edge between '{}' and '{}' occurs twice, with the same labels",
+                                              source, target),
+                  "leave one of the two out, give them different labels, or give both a name"};
     }
     if (!edge.name.empty() && !names.emplace(edge.name).second) {
       return Flaw{Subject::edge, e, fmt::format("two elements named '{}'", shown(edge.name)),
@@ -128,8 +128,8 @@ std::optional<Flaw> check_connected(const Query& query) {
   const std::string last = std::move(parts.back());
   parts.pop_back();
   return Flaw{Subject::vertex, stray,
-              fmt::format("disconnected: vertices {} and {} are not joined by any edge", fmt::join(parts, ", "), last),
-              "join them by an edge, or make them queries of their own"};
+              fmt::format("the query is disconnected: no edge joins the vertices {} and {}", fmt::join(parts, ", "), last),
+              "join them by an edge, or write them as two queries"};
 }
 
 }  // namespace
@@ -141,7 +141,7 @@ std::optional<Flaw> find_flaw(const Query& query) {
   return check_connected(query);
 }
 
-void refuse_flaws(const Query& query, const Places& places, const SourceText& source) {
+void refuse_flaws(const Query& query, const TextPositions& places, const SourceText& source) {
   const auto flaw = find_flaw(query);
   if (!flaw) return;
   std::size_t offset = 0;

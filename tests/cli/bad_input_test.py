@@ -44,7 +44,7 @@ class BadInput(harness.CliTest):
             self.fails(1, "convert", "s.csv", "s.dmg", "--to", "graph", "--max-labels", "2", says="s.csv:4: label_limit")
             for enough in (["--max-labels", "3"], []):
                 self.assertEqual(self.json("replay", "--updates", "s.csv", "--query", "e=(a)-->(b)", *enough)["queries"][0]["new"], 4)
-        self.fails(2, "convert", "s.csv", "s.dmu", "--to", "binary", "--max-labels", "2", says="this is about whole graphs")
+        self.fails(2, "convert", "s.csv", "s.dmu", "--to", "binary", "--max-labels", "2", says="this option is for graph files only")
         self.fails(2, "replay", "--updates", "s.csv", "--query", "e=(a)-->(b)", "--max-labels", "0", says="--max-labels")
 
     def test_self_loops_are_left_out_and_counted_and_cost_nothing_else(self):
@@ -102,7 +102,7 @@ class BadInput(harness.CliTest):
     def test_names_where_integers_are_expected_are_answered_with_the_option_that_takes_them(self):
         self.write("g.txt", "alice bob\nbob carol\n")
         base = ["match", "--graph", "g.txt", "--query", "e=(a)-->(b)"]
-        self.fails(1, *base, says="g.txt:1: the format is not recognised; the data starts with `alice bob\\x0abob carol\\x0a`; set format to")
+        self.fails(1, *base, says="g.txt:1: the format is not recognised; the data starts with `alice bob\\x0abob carol\\x0a`; --format says")
         self.fails(1, *base, says="if the lines are edges between names, give --format snap --ids string")
         self.fails(1, *base, "--format", "snap", says="g.txt:1: bad_id: source `alice` is not an integer (--ids string, ")
         self.assertEqual(self.json(*base, "--format", "snap", "--ids", "string")["queries"][0]["matches"], 2)
@@ -110,7 +110,7 @@ class BadInput(harness.CliTest):
     def test_text_that_is_read_as_json_is_answered_with_its_format(self):
         self.write("g.txt", "1 2\n2 3\n")
         self.fails(1, "match", "--graph", "g.txt", "--query", "e=(a)-->(b)", "--format", "jsonl",
-                   says=["g.txt:1: malformed: it is no JSON object such as ", "; set format to snap, as which the data can be read"])
+                   says=["g.txt:1: malformed: it is no JSON object such as ", "; --format snap reads the data"])
 
     def test_bad_operation(self):
         self.refuses('{"source":1,"target":2}\n{"op":"merge","source":1,"target":3}\n', 2, "bad_operation", name="s.jsonl")
@@ -242,8 +242,8 @@ class BadInput(harness.CliTest):
     def test_where_a_snapshot_cannot_be_written_nothing_is_read(self):
         self.write("s.tsv", GOOD)
         (self.dir / "folder").mkdir()
-        for path, why in (("no/such/dir/file", "cannot be written: No such file"), ("folder", "is no regular file"),
-                          ("/dev/null", "is no regular file")):
+        for path, why in (("no/such/dir/file", "cannot be written: No such file"), ("folder", "is not a regular file"),
+                          ("/dev/null", "is not a regular file")):
             with self.subTest(path=path):
                 self.fails(1, "replay", "--updates", "s.tsv", "--query", TRIANGLE, "--batches", "b.jsonl", "--save-snapshot", path,
                            says=f"{path}: {why}")

@@ -122,7 +122,7 @@ class Convert(harness.CliTest):
                          b"\x05\x12\x08\x02\x01A" + b"\x06\x10\x04\x02\x04\x01L" + b"\x03\x13\x00\x02")
 
     def test_a_stream_of_version_1_is_read(self):
-        old = (pathlib.Path(__file__).parent / "version_1.dmu").read_bytes()
+        old = (pathlib.Path(__file__).parents[1] / "data/v0/stream-1.dmu").read_bytes()
         self.assertTrue(old.startswith(OLD))
         self.write("old.dmu", old)
         self.write("text.jsonl", VERSION_1)
@@ -179,7 +179,7 @@ class Convert(harness.CliTest):
                              ('{"source":1,"target":2,"label":"a\\tb"}', "a label with a tab or a line end")]:
             self.write("s.jsonl", '{"source":1,"target":2}\n' + record + "\n")
             self.fails(1, "convert", "s.jsonl", "s.tsv", "--to", "tsv",
-                       says=f"s.jsonl:2: tsv does not hold {what}; convert to binary or jsonl")
+                       says=f"s.jsonl:2: tsv cannot hold {what}; convert to binary or jsonl")
 
     def test_wrong_usage(self):
         self.write("s.tsv", "1\t2\n")

@@ -50,7 +50,7 @@ class Failures(Ending):
     def test_a_bad_record_in_the_table_and_in_csv(self):
         self.write("s.tsv", GOOD + "+\t1\n")
         outcome = self.run_program("replay", "--updates", "s.tsv", "--query", EDGE, "--emit", "matches", "--out", "m.csv")
-        self.assertTrue(outcome.out.startswith("INCOMPLETE: what follows covers the stream up to the error\n"), outcome)
+        self.assertTrue(outcome.out.startswith("INCOMPLETE: the figures cover the stream up to the error\n"), outcome)
         self.assertRegex(outcome.out, r"\ne +at least 10 +at least 0\n")
         self.assertEqual(self.read("m.csv").splitlines()[-1], "1,,e,partial:stopped,0,,,,")
 

@@ -3,6 +3,8 @@ read right, or refused with place and remedy. `match` and `replay` read alike.""
 
 import gzip
 import json
+import re
+import shlex
 
 import harness
 
@@ -111,7 +113,7 @@ class Operations(FormsTest):
 
     def test_values_can_be_mapped(self):
         text = self.deletions(lambda d: {"op": "gone" if d else "here"})
-        self.refused("m.jsonl", text, says=["m.jsonl:1: bad_operation: op `here` is not known", "--op-values 'here=-'", "upsert"])
+        self.refused("m.jsonl", text, says=["m.jsonl:1: bad_operation: op `here` is unknown", "--op-values 'here=-'", "upsert"])
         self.assertEqual(self.replayed(text, "here=+; gone = -"), 0)
         text = self.deletions(lambda d: {"op": d})
         self.assertEqual(self.replayed(text, "false=+;true=-"), 0)
@@ -130,7 +132,7 @@ class Operations(FormsTest):
 
     def test_a_mapping_that_cannot_be_read(self):
         self.write("m.jsonl", self.deletions(lambda d: {}))
-        for values, says in (("c", "`c` has no ="), ("c=x", "ends with neither =+ nor =-"), ("c=+;c=-", "`c` is there twice"),
+        for values, says in (("c", "`c` has no ="), ("c=x", "ends with neither =+ nor =-"), ("c=+;c=-", "`c` is given twice"),
                              ("=+", "a value is missing"), ("a,,b=+", "a value is missing"),
                              ("c=+,d=-", "a comma stands behind `c=+`, where a semicolon belongs")):
             self.fails(2, "replay", "--updates", "m.jsonl", "--query", RING, "--op-values", values, says=[says, "c,r,u=+;d=-"])
@@ -198,7 +200,7 @@ class Gephi(FormsTest):
     def test_a_mixed_table_is_refused_at_the_first_edge_that_differs(self):
         mixed = self.UNDIRECTED.replace("3,1,Undirected", "3,1,Directed")
         self.refused("g.csv", mixed, query=TRIANGLE, says=["g.csv:4: Type `Directed`, but the edges before it are undirected",
-                                                           "two files", "--directed or --undirected"])
+                                                           "split the file", "--directed or --undirected"])
         self.refused("g.csv", mixed, "--on-error", "skip", query=TRIANGLE, says="g.csv:4: Type `Directed`")
         self.assertEqual(self.rings("g.csv", mixed, "--undirected", query=TRIANGLE), 1)
         mutual = self.UNDIRECTED.replace("3,1,Undirected", "3,1,Mutual")
@@ -207,7 +209,7 @@ class Gephi(FormsTest):
     def test_a_type_that_is_no_direction_is_the_label(self):
         text = "source,target,type\nA,B,T\nB,C,T\nC,A,T\n"
         self.assertEqual(self.rings("t.csv", text), 1)
-        self.refused("t.csv", text + "A,C,Directed\n", says=["t.csv:5: Type `Directed` says how the edge is meant",
+        self.refused("t.csv", text + "A,C,Directed\n", says=["t.csv:5: Type `Directed` says whether the edge has a direction",
                                                               "--columns label=Type"])
         self.assertEqual(self.rings("t.csv", text + "A,C,Directed\n", "--columns", "label=type"), 1)
 
@@ -218,7 +220,7 @@ class Gephi(FormsTest):
 
     def test_label_and_type_that_are_both_labels(self):
         text = "source,target,label,type\nA,B,T,x\n"
-        self.refused("l.csv", text, says=["l.csv:2: it has two columns for label, if Type is one: `x`", "label=NAME"])
+        self.refused("l.csv", text, says=["l.csv:2: there are two columns for the label: Type `x`", "label=NAME"])
         self.assertEqual(self.rings("l.csv", text, "--columns", "label=label", query="d=(a)-[:T]->(b)"), 1)
         self.assertEqual(self.rings("l.csv", text, "--columns", "label=type", query="d=(a)-[:x]->(b)"), 1)
 
@@ -275,15 +277,15 @@ class MatrixMarket(FormsTest):
         banner = "%%MatrixMarket matrix coordinate pattern general\n"
         self.refused("s.mtx", banner + "3 3 2\n1 2\n", query=EDGE, says="says 2 entries, but 1 follow")
         self.refused("s.mtx", banner + "3 3 1\n1 2\n2 3\n", query=EDGE, says=["s.mtx:4: ", "says 1 entries, and this is one more"])
-        self.refused("s.mtx", banner + "3 3 1\n1 4\n", query=EDGE, says="s.mtx:3: bad_id: column `4` is none of 1 to 3")
-        self.refused("s.mtx", banner + "3 3 1\n0 1\n", query=EDGE, says="row `0` is none of 1 to 3")
-        self.refused("s.mtx", banner + "3 2 1\n1 2\n", query=EDGE, says=["s.mtx:2: a matrix of 3 rows and 2 columns", "edge list"])
-        self.refused("s.mtx", banner + "3 3\n1 2\n", query=EDGE, says="s.mtx:2: 2 fields where the line of sizes has 3")
+        self.refused("s.mtx", banner + "3 3 1\n1 4\n", query=EDGE, says="s.mtx:3: bad_id: column `4` is not one of 1 to 3")
+        self.refused("s.mtx", banner + "3 3 1\n0 1\n", query=EDGE, says="row `0` is not one of 1 to 3")
+        self.refused("s.mtx", banner + "3 2 1\n1 2\n", query=EDGE, says=["s.mtx:2: a matrix has 3 rows and 2 columns", "edge list"])
+        self.refused("s.mtx", banner + "3 3\n1 2\n", query=EDGE, says="s.mtx:2: 2 fields, but the line of sizes has 3")
         self.refused("s.mtx", banner, query=EDGE, says="no line of sizes")
 
     def test_it_is_not_read_as_something_else(self):
-        self.refused("m.mtx", self.SYMMETRIC, "--format", "snap", says=["m.mtx:1: a Matrix Market file", "leave format out"])
-        self.refused("e.txt", "1 2\n", "--format", "mtx", says=["e.txt:1: `1 2` is not the banner", "set format to snap"])
+        self.refused("m.mtx", self.SYMMETRIC, "--format", "snap", says=["m.mtx:1: a Matrix Market file", "leave --format out"])
+        self.refused("e.txt", "1 2\n", "--format", "mtx", says=["e.txt:1: `1 2` is not the banner", "give --format snap"])
 
 
 class GSpan(FormsTest):
@@ -352,7 +354,7 @@ class JsonArrays(FormsTest):
         whole = f"[\n{self.A},\n{self.B}\n]\n"
         for text, says in ((whole[:-3], "a.json:3, element 2 from 0: the array does not end"),
                            (whole.replace(",\n{", "\n{"), "a.json:3, element 1 from 0: neither a comma"),
-                           (whole.replace("\n]", ",\n]"), "a comma before the array's end"),
+                           (whole.replace("\n]", ",\n]"), "a comma before the end of the array"),
                            (whole + self.C + "\n", "something follows the array"),
                            (whole.replace('"B","t', '"B,"t'), "a.json:3, element 1 from 0"),
                            (whole[:-6], "a value does not end")):
@@ -399,13 +401,15 @@ class EventsAndVertices(FormsTest):
         self.assertEqual(result["queries"][0]["matches"], 1)
 
     def test_an_edge_table_that_lacks_an_end_is_no_list_of_vertices(self):
-        self.refused("h.csv", "id,type,source,receiver\n1,T,A,B\n", query=EDGE, says=["names no column for target"])
+        self.refused("h.csv", "id,type,source,receiver\n1,T,A,B\n", query=EDGE, says=["has no column for target"])
 
     def test_json_has_the_usual_names_of_csv_in_any_case(self):
         rows = [{"From": "A", "TO": "B", "type": "T"}, {"src": "B", "dst": "C", "rel": "T"}, {"u": "C", "v": "A", "Label": "T"}]
         self.assertEqual(self.rings("n.jsonl", "".join(json.dumps(r) + "\n" for r in rows)), 1)
         text = '{"source":"A","target":"B","id":7,"label":"T","type":"x","v":1,"node":"n"}\n'
-        self.assertEqual(self.rings("o.jsonl", text, query="e=(a)-[:T]->(b)"), 1)
+        self.write("o.jsonl", text)
+        self.assertEqual(self.warned("o.jsonl", query="e=(a)-[:T]->(b)"), ["two_names"])
+        self.assertEqual(self.rings("o.jsonl", text, "--columns", "label=label", query="e=(a)-[:T]->(b)"), 1)
         text = '{"from":"A","to":"B","OP":"+"}\n{"from":"A","to":"B","Op":"-"}\n'
         self.assertEqual(self.rings("p.jsonl", text, query=EDGE), 0)
         self.refused("q.jsonl", '{"source":"A","target":"B","type":"x","rel":"y"}\n', says=["two fields say the label", "--columns label="])
@@ -445,6 +449,67 @@ class EventsAndVertices(FormsTest):
         self.write("a.jsonl", '{"source":"A","target":"B","eventType":"removed","op":"+"}\n')
         self.assertEqual(self.warned("a.jsonl"), [])
 
+    CHANGE_DATA = (("_fivetran_deleted", False, True), ("_sdc_deleted_at", "", "2024-01-02T03:04:05Z"), ("_hoodie_is_deleted", False, True),
+                   ("is_deleted", 0, 1), ("is_removed", "no", "yes"), ("removed", "false", "true"), ("tombstone", False, True),
+                   ("rowkind", "+I", "-D"), ("row_kind", "+I", "-D"), ("dml_type", "INSERT", "DELETE"), ("cdc_operation", "I", "D"),
+                   ("__$operation", 2, 1), ("deleted_at", "", "2024-01-02"), ("METADATA$ACTION", "INSERT", "DELETE"))
+
+    def test_columns_of_change_data_are_not_read_but_warned_of(self):
+        for name, insert, delete in self.CHANGE_DATA:
+            rows = [{"source": "A", "target": "B", name: insert}, {"source": "A", "target": "C", name: delete}]
+            self.write("a.csv", f"source,target,{name}\n" + "".join(f"A,{r['target']},{r[name]}\n" for r in rows))
+            self.write("a.jsonl", "".join(json.dumps(r) + "\n" for r in rows))
+            self.write("i.csv", f"source,target,{name}\nA,B,{insert}\nA,C,{insert}\n")
+            self.write("i.jsonl", "".join(json.dumps({**r, name: insert or None}) + "\n" for r in rows))
+            for ending in ("csv", "jsonl"):
+                self.assertEqual(self.warned("a." + ending), ["operation_unread"], (name, ending))
+                self.assertEqual(self.warned("a." + ending, "--columns", "op="), [], (name, ending))
+                self.assertEqual(self.warned("i." + ending), [], (name, ending))
+
+    def test_the_remedy_reads_columns_of_change_data(self):
+        for name, insert, delete in self.CHANGE_DATA:
+            rows = [("A", "B", insert), ("A", "C", insert), ("A", "C", delete)]
+            self.write("a.csv", f"source,target,{name}\n" + "".join(f"{s},{t},{op}\n" for s, t, op in rows))
+            outcome = self.run_program("match", "--graph", "a.csv", "--query", EDGE)
+            warning = next(line for line in outcome.err.splitlines() if "is ignored" in line)
+            if name.endswith("_at"):
+                self.assertIn("leave such records out", warning)
+                continue
+            options = shlex.split(re.search(r"inserts.*?; (.*?) reads? it", warning).group(1).replace(" and ", " "))
+            self.assertEqual(options[:2], ["--columns", f"op={name}"])
+            self.assertEqual(self.json("match", "--graph", "a.csv", "--query", EDGE, *options)["queries"][0]["matches"], 1, name)
+
+    def test_counts_and_empty_times_say_no_deletion(self):
+        for name, values in (("removed", (1, 12)), ("deleted", (0, 12)), ("deleted_at", ("NULL", "9999-12-31")), ("operation", (1, 2)),
+                             ("removed", ("", 3))):
+            self.write("a.csv", f"source,target,{name}\nA,B,{values[0]}\nA,C,{values[1]}\n")
+            self.assertEqual(self.warned("a.csv"), [], name)
+        self.write("a.jsonl", '{"source":"A","target":"B","deleted_at":null,"removed":1,"tombstone":{}}\n')
+        self.assertEqual(self.warned("a.jsonl"), [])
+
+    def test_a_label_that_says_the_operation(self):
+        for words in (("add", "remove"), ("FOLLOW", "UNFOLLOW"), ("+I", "-D")):
+            rows = [("A", "B", words[0]), ("A", "C", words[0]), ("A", "C", words[1])]
+            self.write("a.csv", "source,target,type\n" + "".join(f"{s},{t},{w}\n" for s, t, w in rows))
+            self.write("a.jsonl", "".join(json.dumps({"source": s, "target": t, "type": w}) + "\n" for s, t, w in rows))
+            for name in ("a.csv", "a.jsonl"):
+                self.assertEqual(self.warned(name), ["operation_unread"], words)
+                self.assertEqual(self.warned(name, "--columns", "label=type"), [])
+        outcome = self.run_program("match", "--graph", "a.csv", "--query", EDGE)
+        self.assertIn("a.csv:4: `type` is read as the label", outcome.err)
+        self.assertIn("--columns op=type,label= reads it as the operation", outcome.err)
+        for name in ("a.csv", "a.jsonl"):
+            result = self.json("match", "--graph", name, "--query", EDGE, "--columns", "op=type,label=")
+            self.assertEqual(result["queries"][0]["matches"], 1)
+
+    def test_other_labels_say_no_operation(self):
+        for words in (("remove", "remove"), ("add", "update"), ("add", "remove", "PAYS"), ("c", "d"), ("+", "-"), ("", "delete")):
+            self.write("a.csv", "source,target,type\n" + "".join(f"A,{i},{word}\n" for i, word in enumerate(words)))
+            self.assertEqual(self.warned("a.csv"), [], words)
+            rows = [{"source": "A", "target": i, "type": word} for i, word in enumerate(words)]
+            self.write("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+            self.assertEqual(self.warned("a.jsonl"), [], words)
+
 
 class Headers(FormsTest):
     def test_a_header_that_is_repeated_is_passed_over(self):
@@ -454,13 +519,13 @@ class Headers(FormsTest):
         self.assertEqual(result["queries"][0]["matches"], 2)
         self.assertEqual([(w["code"], w["where"]) for w in result["warnings"]], [("header_repeated", "c.csv:3")])
         self.refused("d.csv", "source,target,time\nA,B,1\nsource,target,label\nB,C,T\n", query=EDGE,
-                     says=["d.csv:3: `source,target,label` is another header", "two files"])
+                     says=["d.csv:3: `source,target,label` is a second header", "split the file"])
 
     def test_a_header_repeated_in_other_letters(self):
         self.write("c.csv", "Source,Target,Label\nA,B,T\nsource,target,label\nB,C,T\n")
         result = json.loads(self.run_program("match", "--graph", "c.csv", "--query", EDGE, "--json").out)
         self.assertEqual((result["queries"][0]["matches"], [w["code"] for w in result["warnings"]]), (2, ["header_repeated"]))
-        self.refused("d.csv", "source,target,time\nA,B,1\nSOURCE,TARGET,LABEL\nB,C,T\n", query=EDGE, says="is another header")
+        self.refused("d.csv", "source,target,time\nA,B,1\nSOURCE,TARGET,LABEL\nB,C,T\n", query=EDGE, says="is a second header")
         self.write("v.csv", "id,label\n1,A\nId,Label\n2,B\n")
         self.write("e.txt", "1 2\n")
         self.assertEqual(self.warned("e.txt", "--labels", "v.csv"), ["header_repeated"])
@@ -476,17 +541,47 @@ class Headers(FormsTest):
             self.refused("p.csv", text, "--columns", "source,target", says=["p.csv:1: ", "looks like a header", "--header yes"])
         self.assertEqual(self.rings("p.csv", text, "--columns", "source,target", "--header", "yes", query=EDGE), 1)
         self.assertEqual(self.rings("p.csv", text, "--columns", "source,target", "--header", "no", query=EDGE), 2)
-        self.refused("p.tsv", "source\ttarget\n1\t2\n", "--columns", "source,target", "--format", "tsv", says=["looks like a header", "leave the line out"])
-        self.refused("p.txt", "source target\n1 2\n", "--format", "snap", says=["looks like a header", "leave the line out"])
+        self.refused("p.tsv", "source\ttarget\n1\t2\n", "--columns", "source,target", "--format", "tsv", says=["looks like a header", "remove the line"])
+        self.refused("p.txt", "source target\n1 2\n", "--format", "snap", says=["looks like a header", "remove the line"])
         self.write("w.csv", "payer,payee\n1,2\n2,3\n")
         self.assertEqual(self.warned("w.csv", "--columns", "source,target"), ["header_as_record"])
         self.assertEqual(self.warned("w.csv", "--columns", "source,target", "--header", "no"), [])
 
+    def test_a_header_of_labels_with_unusual_names(self):
+        self.write("g.csv", "source,target\n1,2\n")
+        query = ("--query", "q=(a:A)-->(b:B)")
+        for header in ("account_id,label", "vertex,labels", "id,labels", ":ID,:LABEL", "user,label", "user,type", "user,Kind", "id,group"):
+            self.write("l.csv", header + "\n1,A\n2,B\n")
+            vertex, label = header.split(",")
+            columns = f"vertex={vertex},label={label}"
+            self.fails(1, "match", "--graph", "g.csv", "--labels", "l.csv", *query,
+                       says=["l.csv:1: ", "looks like a header", f"--labels-columns {columns} reads it so", "--labels-header no"])
+            result = self.json("match", "--graph", "g.csv", "--labels", "l.csv", "--labels-columns", columns, *query)
+            self.assertEqual(result["queries"][0]["matches"], 1, header)
+            result = self.json("match", "--graph", "g.csv", "--labels", "l.csv", "--labels-header", "no", *query)
+            self.assertEqual(result["queries"][0]["matches"], 1, header)
+        self.write("l.txt", "user label\n1 A\n2 B\n")
+        self.fails(1, "match", "--graph", "g.csv", "--labels", "l.txt", "--labels-format", "snap", "--ids", "string", *query,
+                   says=["l.txt:1: ", "looks like a header", "remove the line"])
+
+    def test_labels_without_a_header(self):
+        self.write("g.csv", "source,target\n1,2\n")
+        for text in ("1,A\n2,B\n", "1,A\nx,label\n2,B\n", "x,Y\n1,A\n2,B\ny,Z\n"):
+            self.write("l.csv", text)
+            result = self.json("match", "--graph", "g.csv", "--labels", "l.csv", "--query", "q=(a:A)-->(b:B)")
+            self.assertEqual(result["queries"][0]["matches"], 1, text)
+            self.assertEqual(result["warnings"], [], text)
+        self.write("l.csv", "uid,colour\n1,A\n2,B\n")
+        outcome = self.run_program("match", "--graph", "g.csv", "--labels", "l.csv", "--query", "q=(a:A)-->(b:B)", "--json")
+        result = json.loads(outcome.out)
+        self.assertEqual([w["code"] for w in result["warnings"]], ["header_as_record"])
+        self.assertIn("--labels-columns vertex=NAME,label=NAME", result["warnings"][0]["remedy"])
+
     def test_lines_above_a_header(self):
         for above, number in (("Payments of May\n", 2), ("# written by x\n# today\n", 3), ("\n\nAll, of; them\n", 4)):
             self.refused("t.csv", above + "source,target\n1,2\n", query=EDGE,
-                         says=[f"stands above the header, which is line {number}", f"tail -n +{number} FILE"])
-        self.refused("s.csv", "sep=;\nsource;target\n1;2\n", query=EDGE, says=["s.csv:1: `sep=;` tells Excel", "tail -n +2 FILE"])
+                         says=[f"is above the header, which is line {number}", f"tail -n +{number} FILE"])
+        self.refused("s.csv", "sep=;\nsource;target\n1;2\n", query=EDGE, says=["s.csv:1: `sep=;` is a line about the separator for Excel", "tail -n +2 FILE"])
 
     def test_text_of_16_bits(self):
         for encoding in ("utf-16", "utf-16-le", "utf-16-be"):
@@ -559,7 +654,7 @@ class Comments(FormsTest):
 class Remedies(FormsTest):
     def test_a_mapping_is_kept_in_the_remedy(self):
         text = '{"source":"A","target":"B","op":"here"}\n'
-        self.refused("o.jsonl", text, "--op-values", "gone=-", says=["--op-values 'gone=-;here=-' says that it deletes, here=+ in its place that it inserts"])
+        self.refused("o.jsonl", text, "--op-values", "gone=-", says=["map it with --op-values 'gone=-;here=-' (deletes) or here=+ (inserts)"])
 
     def test_options_are_named_as_the_input_has_them(self):
         self.write("u.txt", "1 2 5\n")
@@ -569,6 +664,13 @@ class Remedies(FormsTest):
         self.fails(1, "replay", "--graph", "g.csv", "--updates", "u.txt", "--query", EDGE, says="--graph-columns source=NAME,target=NAME")
         self.write("g.csv", "source,target,time\n1,2,soon\n")
         self.fails(1, "replay", "--graph", "g.csv", "--updates", "u.txt", "--query", EDGE, says="--graph-time-unit or --graph-time-format")
+
+    def test_the_array_of_edges_is_named(self):
+        text = '{"nodes":[{"id":"A"},{"id":"B"}],"links":[{"source":"A","target":"B"}]}\n'
+        self.refused("w.json", text, says=["`links` holds an array of records", "jq -c '.links[]'"])
+        other = text.replace('"source"', '"payer"').replace('"target"', '"payee"')
+        self.refused("w.json", other, "--columns", "source=payer,target=payee", says=["jq -c '.links[]'"])
+        self.refused("w.json", other, says=["jq -c '.nodes[]'"])
 
     def test_an_array_in_a_field(self):
         text = '{"data":[{"source":"A","target":"B"}],"next":null}\n'
@@ -609,7 +711,7 @@ class Queries(FormsTest):
         self.write("q.graph", self.TVE.replace("t # 0 0", "t # 3 * 12") + "t # -1\n")
         self.ok("validate", "--query", "q.graph")
         self.write("q.graph", self.TVE + self.TVE)
-        self.fails(78, "validate", "--query", "q.graph", says=["q.graph:10:1: a second query graph begins here", "split it"])
+        self.fails(78, "validate", "--query", "q.graph", says=["q.graph:10:1: a second query graph begins at this", "split the file"])
         self.write("q.graph", self.TVE.replace("0 0 -1", "0 0 -2"))
         self.fails(78, "validate", "--query", "q.graph", says="the degree '-2' is not a number")
 
@@ -625,7 +727,7 @@ class Queries(FormsTest):
 
     def test_what_people_write_around_a_pattern(self):
         self.write("n.pattern", "# rings\nring = (a)-->(b)\n")
-        self.fails(78, "validate", "--query", "n.pattern", says=["n.pattern:2:1: a name before the pattern", "called as its file"])
+        self.fails(78, "validate", "--query", "n.pattern", says=["n.pattern:2:1: a name stands before the pattern", "the name of its file"])
         self.write("s.pattern", "(a)-->(b);\n(b)-->(c);\n")
         self.fails(78, "validate", "--query", "s.pattern", says=["s.pattern:1:10: unexpected ';'", "leave it out"])
 

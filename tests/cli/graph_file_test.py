@@ -96,7 +96,7 @@ class GraphFile(harness.CliTest):
             count.pop("ignored")
         self.assertEqual(*counts)
         self.ok("convert", "edges.jsonl", "timeless.dmg", "--to", "graph")
-        self.fails(2, "replay", "--graph", "timeless.dmg", *window, "--window", "1h", says="bear no times")
+        self.fails(2, "replay", "--graph", "timeless.dmg", *window, "--window", "1h", says="have no times")
 
     def test_what_it_is_made_of(self):
         self.graph()
@@ -122,14 +122,14 @@ class GraphFile(harness.CliTest):
         self.ok("convert", "edges.jsonl", "g.dmg", "--to", "graph")
         sound = (self.dir / "g.dmg").read_bytes()
         self.write("g.dmg.gz", gzip.compress(sound))
-        says = "is a graph file, no stream of records; give it as the start graph: by its name, and not packed"
+        says = "is a graph file, not a stream of records; give it as the start graph: by its name, and not packed"
         query = ["--query", QUERIES[0]]
         self.fails(1, "match", "--graph", "g.dmg.gz", *query, says="g.dmg.gz: " + says)
         self.fails(1, "replay", "--updates", "g.dmg", *query, says="g.dmg: " + says)
         self.fails(1, "match", "--graph", "edges.jsonl", "--labels", "g.dmg", *query, says="g.dmg: " + says)
         self.fails(1, "convert", "g.dmg", "x.jsonl", "--to", "jsonl", says="g.dmg: " + says)
         self.ok("replay", "--updates", "edges.jsonl", *query, "--save-snapshot", "s.dms")
-        self.fails(1, "match", "--graph", "s.dms", *query, says="s.dms: is a snapshot, no stream of records; give it as the snapshot")
+        self.fails(1, "match", "--graph", "s.dms", *query, says="s.dms: is a snapshot, not a stream of records; give it as the snapshot")
 
     def test_pipes_are_opened_once(self):
         os.mkfifo(self.dir / "pipe")
@@ -153,18 +153,18 @@ class GraphFile(harness.CliTest):
         replay = ["replay", "--graph", "g.dmg", "--updates", "more.txt", "--query", QUERIES[0]]
         self.fails(2, *replay, "--graph-columns", "source,target", says="--graph-columns: the graph file g.dmg")
         self.ok(*replay, "--columns", "source,target", "--ids", "integer")
-        self.fails(2, "convert", "g.dmg", "x.dmg", "--to", "graph", "--times", says="--times: the edges of the graph file g.dmg bear no times")
+        self.fails(2, "convert", "g.dmg", "x.dmg", "--to", "graph", "--times", says="--times: the edges of the graph file g.dmg have no times")
         self.ok("replay", "--updates", "edges.jsonl", "--query", QUERIES[0], "--save-snapshot", "s.dms")
-        self.fails(2, "convert", "s.dms", "x.dmg", "--to", "graph", "--times", says="--times: the edges of the snapshot s.dms bear no times")
+        self.fails(2, "convert", "s.dms", "x.dmg", "--to", "graph", "--times", says="--times: the edges of the snapshot s.dms have no times")
 
     def test_bad_use_and_bad_files(self):
         self.graph()
         self.ok("convert", "edges.jsonl", "g.dmg", "--to", "graph")
         match = ["match", "--query", QUERIES[0], "--graph"]
         self.fails(2, *match, "g.dmg", "--undirected", says="holds a directed graph")
-        self.fails(2, "convert", "edges.jsonl", "x", "--to", "binary", "--times", says="--times: this is about whole graphs")
+        self.fails(2, "convert", "edges.jsonl", "x", "--to", "binary", "--times", says="--times: this option is for graph files only")
         self.fails(2, "convert", "g.dmg", "g.dmg", "--to", "graph", says="this is also the file of INPUT")
-        self.fails(2, "convert", "g.dmg", "-", "--to", "graph", says="does not go to standard output")
+        self.fails(2, "convert", "g.dmg", "-", "--to", "graph", says="cannot go to standard output")
         self.write("timeless.tsv", "1\t2\n")
         self.fails(1, "convert", "timeless.tsv", "x.dmg", "--to", "graph", "--times", says="missing_time")
         sound = (self.dir / "g.dmg").read_bytes()
@@ -176,12 +176,12 @@ class GraphFile(harness.CliTest):
         self.write("new.dmg", sound[:8] + b"\x02\0\0\0" + sound[12:])
         self.fails(1, *match, "new.dmg", says="version 2, while this program reads version 1")
         self.write("foreign.dmg", sound[:8] + b"\0\0\0\x01" + sound[12:])
-        self.fails(1, *match, "foreign.dmg", says="bytes in another order")
+        self.fails(1, *match, "foreign.dmg", says="another order of bytes")
         for name, content in [("empty.dmg", b""), ("short.dmg", sound[:5]), ("head.dmg", sound[:11])]:
             self.write(name, content)
             self.fails(1, *match, name, says=f"{name}: the graph file is torn or damaged (section end): the file is cut short")
         self.write("text.dmg", "1 2\n")
-        self.fails(1, *match, "text.dmg", says="text.dmg: is no graph file; give a file of records a name that does not end in .dmg")
+        self.fails(1, *match, "text.dmg", says="text.dmg: it is not a graph file; give a file of records a name that does not end in .dmg")
         self.assertEqual([name for name in os.listdir(self.dir) if "tmp" in name or name in ("x", "x.dmg")], [])
 
 

@@ -47,11 +47,11 @@ class Match(harness.CliTest):
         self.assertEqual(outcome.code, 1, outcome)
         queries = json.loads(outcome.out)["queries"]
         self.assertEqual([query.get("matches") for query in queries], [40, None, 40 * 39])
-        self.assertEqual(self.untimed(queries)[1], {"name": "star", "complete": False, "error": "count beyond 2^128-1"})
-        self.assertEqual(outcome.err, "deltamatch: query star: count beyond 2^128-1; estimate it with --sample, "
+        self.assertEqual(self.untimed(queries)[1], {"name": "star", "complete": False, "error": "a count exceeds 2^128-1"})
+        self.assertEqual(outcome.err, "deltamatch: query star: a count exceeds 2^128-1; estimate it with --sample, "
                                       "or list some matches with --limit\n")
         self.assertRegex(self.run_program("match", "--graph", "hub.txt", "--query", star(31), "--count", "embeddings").out,
-                         r"(?m)^star +unknown: count beyond 2\^128-1 ")
+                         r"(?m)^star +unknown: a count exceeds 2\^128-1 ")
 
     def test_table(self):
         out = self.ok("match", "--graph", "g.txt", "--query", TRIANGLE).out
@@ -162,7 +162,7 @@ class Match(harness.CliTest):
             self.fails(2, *command, *args, *way, "--induced", says="--count-from vertices: induced matches are counted from edges")
             self.fails(2, *command, *args, *way, "--mode", "edge-distinct", says="--count-from vertices: edge-distinct matches")
         self.ok("match", *args, "--count-from", "edges", "--induced")
-        self.fails(2, "match", *args, "--filter", "none", "--sample", 10, says="--filter: an estimate takes no candidates")
+        self.fails(2, "match", *args, "--filter", "none", "--sample", 10, says="--filter: an estimate does not filter candidates")
 
     def test_limit_stops_promptly(self):
         """A clique of 150 vertices has 60 million squares. All their anchors are processed together."""

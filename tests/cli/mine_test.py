@@ -135,7 +135,7 @@ class Mine(CliTest):
         graph = "".join(f"{u} {v}\n" for u, v in itertools.combinations(range(200), 2))
         self.write("large.txt", graph)
         self.fails(1, "cliques", "--graph", "large.txt", "-k", "100", says="cliques of 100 vertices: more than 2^128-1; count a size of which")
-        self.fails(1, "cliques", "--graph", "large.txt", says="cliques: more than 2^128-1; count a size of which there are fewer with -k")
+        self.fails(1, "cliques", "--graph", "large.txt", says="cliques: more than 2^128-1; count only one size, with -k")
         self.assertEqual(self.counts(self.mine("cliques", graph, "-k", "17"), "cliques", "k"), {17: math.comb(200, 17)})
 
     def test_so_is_one_of_quasi_cliques(self):
@@ -173,8 +173,8 @@ class Mine(CliTest):
             (["motifs", *graph, "-k", "4", "--where", "edges / 0 > 1"], "--where, column 7: '/' is not expected here"),
             (["motifs", *graph, "-k", "4", "--where", "hubs > 1"], "--where, column 1: 'hubs' is not known"),
             (["motifs", *graph, "-k", "4", "--growing", ""], "--growing, column 1"),
-            (["motifs", *graph, "-k", "6", "--method", "formulas"], "none beyond -k 5"),
-            (["motifs", *graph, "-k", "4", "--method", "pairs", "--growing", "edges > 0"], "does not visit every part"),
+            (["motifs", *graph, "-k", "6", "--method", "formulas"], "there are formulas only up to -k 5"),
+            (["motifs", *graph, "-k", "4", "--method", "pairs", "--growing", "edges > 0"], "does not grow each subgraph"),
             (["motifs", *graph, "-k", "4", "--method", "pairs", "--emit", "subgraphs"], "leave --method out"),
             (["motifs", *graph, "-k", "4", "--limit", "3"], "add --emit subgraphs"),
             (["motifs", *graph, "-k", "4", "--out", "x"], "add --emit subgraphs"),
@@ -184,9 +184,9 @@ class Mine(CliTest):
             (["motifs", *graph, "-k", "4", "--method", "formulas", "--backend", "gpu"], "formulas are evaluated on CPU cores"),
             (["motifs", *graph, "-k", "6", "--emit", "subgraphs", "--backend", "gpu"], "lists are made on CPU cores"),
             (["cliques", *graph, "-k", "4", "--emit", "subgraphs", "--backend", "gpu"], "lists are made on CPU cores"),
-            (["quasi-cliques", *graph, "-k", "5", "--density", "0.5", "--backend", "gpu"], "more than k - 2 edges are grown on CPU cores"),
-            (["cliques", *graph, "-k", "4", "--backend", "cpu", "--devices", "0"], "options of GPUs are given too"),
-            (["cliques", *graph, "-k", "3", "--emit", "subgraphs", "--out", "x.dmm"], "--out x.dmm: such a name is that of matches in the binary form"),
+            (["quasi-cliques", *graph, "-k", "5", "--density", "0.5", "--backend", "gpu"], "the CPU counts sets that may lack more than k - 2 edges"),
+            (["cliques", *graph, "-k", "4", "--backend", "cpu", "--devices", "0"], "options of GPUs have no effect with it"),
+            (["cliques", *graph, "-k", "3", "--emit", "subgraphs", "--out", "x.dmm"], "--out x.dmm: .dmm means binary; subgraphs need jsonl or csv"),
             (["cliques", *graph, "-k", "0"], "whole number from 1"),
             (["cliques", *graph, "--emit", "subgraphs"], "add -k K"),
             (["quasi-cliques", *graph, "-k", "4"], "--density is required"),

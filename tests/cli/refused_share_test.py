@@ -25,11 +25,11 @@ class RefusedShare(harness.CliTest):
             self.assertRegex(outcome.out, r"\ne +1 +0\n")  # the readable records were matched
             verdict, *firsts = outcome.err.splitlines()
             self.assertEqual(verdict, "deltamatch: s.txt: 3 of 4 records are refused, more than the share of 0.5 that --max-refused "
-                             "allows; see to it that they are read as they are meant, or raise --max-refused")
+                             "allows; correct how they are read, or raise --max-refused")
             self.assertEqual(len(firsts), 2)
             self.assertRegex(firsts[0], r"^deltamatch: s.txt:2: bad_id: source `x` is not an integer .* \(the first of 2\); "
                              "say what ids are")
-            self.assertRegex(firsts[1], r"^deltamatch: s.txt:4: wrong_arity: 3 fields where there are 2; say what the columns are")
+            self.assertRegex(firsts[1], r"^deltamatch: s.txt:4: wrong_arity: 3 fields instead of 2; say what the columns are")
 
     def test_in_json_too(self):
         outcome = self.run_on(MOSTLY_BAD, "--json", code=1)

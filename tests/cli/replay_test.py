@@ -136,7 +136,7 @@ class Replay(harness.CliTest):
     def test_edges_given_as_labels_are_told_so(self):
         self.write("g.txt", "1 2\n1 3\n")
         self.fails(1, "match", "--graph", "g.txt", "--labels", "g.txt", "--query", TRIANGLE,
-                   says=["g.txt:2: label_conflict: vertex `1` states a label other than", "; labels are records of a vertex and its only label; "
+                   says=["g.txt:2: label_conflict: vertex `1` has another label already", "; labels are records of a vertex and its only label; "
                          "if these are edges, give the file as a graph, else correct the record, or set on-error to skip"])
         self.write("s.jsonl", '{"source":1,"target":2,"source_label":"A"}\n{"source":1,"target":3,"source_label":"B"}\n')
         refused = self.fails(1, "match", "--graph", "s.jsonl", "--query", TRIANGLE, says="s.jsonl:2: label_conflict")
@@ -257,8 +257,8 @@ class Replay(harness.CliTest):
     def test_cuts_that_do_not_fit_the_stream(self):
         self.write("s.tsv", RING)
         args = ["replay", "--updates", "s.tsv", "--query", TRIANGLE, "--cuts", "cuts.txt"]
-        for cuts, text in [("1\n1\n", "s.tsv:3: the stream goes on behind cut 2, the last one; "),
-                           ("", "s.tsv:1: the stream goes on behind cut 0"),
+        for cuts, text in [("1\n1\n", "s.tsv:3: the stream goes on after cut 2, the last one; "),
+                           ("", "s.tsv:1: the stream goes on after cut 0"),
                            ("1\n3\n", "s.tsv:3: the stream ends with 2 of the 3 records of cut 2; ")]:
             with self.subTest(cuts):
                 self.write("cuts.txt", cuts)
@@ -266,7 +266,7 @@ class Replay(harness.CliTest):
         for cuts in ["x\n", "1 2 3\n", "-1\n", "1x\n", "1 2x\n", "99999999999999999999\n", "1,5\n", "1 --\n", "1 - 2\n"]:
             with self.subTest(cuts):
                 self.write("cuts.txt", "# cuts\n" + cuts)
-                self.fails(1, *args, says=["cuts.txt:2: ", " is no cut; write the number of records"])
+                self.fails(1, *args, says=["cuts.txt:2: ", " is not a cut; write RECORDS or RECORDS WATERMARK"])
         self.fails(1, *args[:-1], "none.txt", says="none.txt: cannot be opened: No such file")
         self.fails(2, *args, "--batch", 2, says="--batch")
         self.fails(2, *args, "--batch-span", "1h", says="--batch-span")
@@ -318,8 +318,8 @@ class Replay(harness.CliTest):
         self.assertIn("stream   3 updates", outcome.err)
         outcome = self.run_program(*args, "--emit", "matches", "--out", "m.jsonl")
         self.assertEqual((outcome.code, outcome.out.count("\n"), len(self.lines("m.jsonl"))), (0, 1, 1), outcome)
-        self.fails(2, *args, "--json", says="--batches -: --json wants")
-        self.fails(2, *args, "--emit", "matches", says="--batches -: the matches want")
+        self.fails(2, *args, "--json", says="--batches -: --json writes to standard output too")
+        self.fails(2, *args, "--emit", "matches", says="--batches -: the matches go to standard output too")
         self.assertFalse((self.dir / "-").exists())
         with open("/dev/full", "w", encoding="ascii") as full:
             done = subprocess.run([PROGRAM, *args], stdout=full, stderr=subprocess.PIPE, cwd=self.dir, check=False)

@@ -58,9 +58,9 @@ http         127.0.0.1:9464
         self.write("service.yaml", LEAST + "batch: {max_update: 5}\nlog: {level: loud}\nhttp: {listen: here}\n")
         outcome = self.fails(78, "validate", "--config", "service.yaml")
         self.assertEqual(outcome.err.splitlines(), [
-            "deltamatch: service.yaml:7: batch.max_update: there is no such key; did you mean max_updates?",
-            "service.yaml:8: log.level: 'loud' is not offered; choose one of trace|debug|info|warn|error",
-            "service.yaml:9: http.listen: 'here' is no address with a port; write e.g. 127.0.0.1:9464, or off"])
+            "deltamatch: service.yaml:7: batch.max_update: this key does not exist; did you mean max_updates?",
+            "service.yaml:8: log.level: 'loud' is not a choice; choose one of trace|debug|info|warn|error",
+            "service.yaml:9: http.listen: 'here' is not an address with a port; write e.g. 127.0.0.1:9464, or off"])
 
     def test_a_pattern_is_pointed_at(self):
         self.write("service.yaml", LEAST.replace("(c)-->(a)", "(c)-->(a"))
@@ -91,7 +91,7 @@ http         127.0.0.1:9464
                    .replace("pattern:", "sinks: [alerts], pattern:"))
         outcome = self.run_program("validate", "--config", "service.yaml")
         self.assertEqual(outcome.code, 0, outcome)
-        self.assertEqual(outcome.err, "deltamatch: warning: service.yaml:5: sinks.other: no query sends anything here; "
+        self.assertEqual(outcome.err, "deltamatch: warning: service.yaml:5: sinks.other: no query uses this sink; "
                                       "add it to the sinks of a query\n")
 
     def test_files_that_cannot_be_read(self):
@@ -114,7 +114,7 @@ http         127.0.0.1:9464
         self.fails(2, "run", says="--config is required")
         self.assertRegex(self.ok("run", "--help").out, r"Usage: deltamatch run(.|\n)*Examples:\n  deltamatch")
         for option in [["--undirected"], ["--mode", "homomorphism"], ["--count", "embeddings"]]:
-            self.fails(2, *base, *option, says="the configuration itself says how its queries are meant")
+            self.fails(2, *base, *option, says="the configuration says this for its queries")
 
 
 if __name__ == "__main__":

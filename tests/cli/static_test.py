@@ -60,9 +60,9 @@ class Filtered(Static):
             self.assertEqual({step["step"] for step in query["filter"]["steps"]}, steps)
             self.assertEqual(query["filter"]["steps"][-1]["candidates"], [2, 2, 2] if "refine" in steps else [3, 2, 2])
         for wrong in ("label", "", "degree,", "degree refine"):
-            self.fails(2, "match", *args, "--filter-without", wrong, says="choose of degree, refine and unite")
+            self.fails(2, "match", *args, "--filter-without", wrong, says="choose from degree, refine and unite")
         self.fails(2, "match", *args, "--filter", "none", "--filter-without", "unite", says="--filter none takes no steps")
-        self.fails(2, "match", *args, "--sample", 10, "--filter-without", "unite", says="an estimate takes no candidates")
+        self.fails(2, "match", *args, "--sample", 10, "--filter-without", "unite", says="an estimate does not filter candidates")
         self.fails(2, "explain", *args, "--filter-without", "unite", says="add --whole")
 
     def test_a_query_without_candidates_has_no_match(self):
@@ -342,7 +342,7 @@ class Estimates(Static):
         base = ["match", "--graph", "g.txt", "--query", PATH]
         self.fails(2, *base, "--sample", 10, "--limit", 3, says="--sample: an estimate lists no matches; leave --limit out")
         self.fails(2, *base, "--sample", 10, "--emit", "digest", says="leave --emit out")
-        self.fails(2, *base, "--seed", 10, says="--seed: nothing is drawn")
+        self.fails(2, *base, "--seed", 10, says="--seed: no walks are drawn")
         self.fails(2, *base, "--sample", 0, says="--sample")
 
 
@@ -371,16 +371,16 @@ class BadGraphs(Static):
                                "--dead-letters", "letters")
             self.assertEqual((result["queries"][0]["matches"], sum(result["ignored"].values())), (1, 1))
             self.assertEqual([letter["record"] for letter in self.lines("letters")], [header])
-        self.refuses("g.graph", "t 3 3\n" + body + "t 3 3\n", "g.graph:8: malformed: a second header")
+        self.refuses("g.graph", "t 3 3\n" + body + "t 3 3\n", "g.graph:8: malformed: there is a second header")
         for args in ([], ["--format", "jlg"]):
             self.refuses("g.jlg", "3,-3,u,g\n1,2\n2,3\n3,1\n", "g.jlg:1: malformed: the header's `-3` is negative", *args)
 
     def test_a_vertex_that_is_told_twice(self):
-        conflict = "label_conflict: vertex `1` states a label other than the one that the vertex bears"
+        conflict = "label_conflict: vertex `1` has another label already"
         self.refuses("g.graph", "v 1 A\nv 2 B\nv 1 C\ne 1 2\n", "g.graph:3: " + conflict)
         self.refuses("g.graph", "v 1 A\nv 2 B\ne 1 2\nv 1 C\n", "g.graph:4: " + conflict)
         self.refuses("g.jsonl", '{"vertex":1,"label":"A"}\n{"source":1,"source_label":"C","target":2}\n',
-                     "g.jsonl:2: label_conflict: edge from `1` to `2` states a label")
+                     "g.jsonl:2: label_conflict: edge from `1` to `2` gives a vertex another label than it has")
         self.write("labels", "1 A\n2 B\n")
         self.refuses("g.graph", "v 1 C\nv 2 B\ne 1 2\n", "g.graph:1: " + conflict, "--labels", "labels")
         query = ["--undirected", "--query", "q=(a:A)--(b:B)"]
@@ -428,7 +428,7 @@ class BadGraphs(Static):
     def test_a_disconnected_query(self):
         self.write("g.txt", "1 2\n")
         self.fails(78, "match", "--graph", "g.txt", "--query", "q=(a)-->(b), (c)-->(d)",
-                   says=["deltamatch: --query q:1:12: disconnected: vertices {a,b} and {c,d} are not joined by any edge", "join them"])
+                   says=["deltamatch: --query q:1:12: the query is disconnected: no edge joins the vertices {a,b} and {c,d}", "join them"])
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import harness
 from harness import TRIANGLE
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/upgrade.md"
+STORED = PAGE.parents[1] / "tests/data"
 AT = 8  # the version follows the eight bytes that every file of ours begins with
 
 
@@ -44,8 +45,29 @@ class Upgrade(harness.CliTest):
                 self.write(f"b.{ending}", bytes(content))
                 self.fails(1, *command, f"b.{ending}", says=f"of version {version}")
 
+    def test_there_is_a_stored_file_of_every_older_version_that_is_read(self):
+        for ending in ("dmu", "dmg", "dms", "dmlog"):
+            stored = {path.read_bytes()[AT] for path in STORED.rglob(f"*.{ending}")}
+            made = {1} if ending == "dmlog" else set()  # StoredFiles.ALogOfVersionOne makes it from version 2
+            self.assertEqual(stored | made | {row(ending)[0]}, row(ending)[1], ending)
+
+    def test_stored_files_are_read_as_what_they_were(self):
+        for folder in sorted(STORED.glob("v*")):
+            self.ok("convert", folder / "stream.dmu", "stream.jsonl", "--to", "jsonl")
+            self.ok("convert", folder / "updates.jsonl", "updates.jsonl", "--to", "jsonl")
+            self.assertEqual(self.read("stream.jsonl"), self.read("updates.jsonl"), folder)
+            self.ok("snapshot", "export", folder / "snapshot.dms", "--out", "snapshot.jsonl")
+            self.assertEqual(self.read("snapshot.jsonl"), (folder / "snapshot.jsonl").read_text(), folder)
+            ring = "ring=(a:Account)-[:PAYS]->(b)-[:PAYS]->(c)-->(a)"
+            self.ok("replay", "--updates", folder / "stream.dmu", "--window", "24h", "--query", ring, "--batch", 5,
+                    "--emit", "matches", "--out", "matches.jsonl")
+            self.assertEqual(self.read("matches.jsonl"), (folder / "matches.jsonl").read_text(), folder)
+            digests = [self.json("match", "--graph", graph, "--query", ring, "--emit", "digest")["queries"][0]["digest"]
+                       for graph in (folder / "graph.dmg", folder / "graph.jsonl")]
+            self.assertEqual(*digests, folder)
+
     def test_the_oldest_binary_stream_is_read(self):
-        old = PAGE.parents[1] / "tests/cli/version_1.dmu"
+        old = STORED / "v0/stream-1.dmu"
         self.assertEqual(old.read_bytes()[AT], min(row("dmu")[1]))
         self.ok("convert", old, "new.dmu", "--to", "binary")
         self.assertEqual(self.version("new.dmu"), row("dmu")[0])

@@ -15,7 +15,19 @@ COMMANDS = [["replay"], ["match"], ["motifs"], ["cliques"], ["quasi-cliques"], [
             ["snapshot", "info"], ["snapshot", "verify"], ["snapshot", "export"]]
 
 
+FORMATS = pathlib.Path(__file__).resolve().parents[2] / "docs/reference/formats.md"
+
+
 class Usage(harness.CliTest):
+    def test_help_offers_the_formats_that_the_page_lists_and_takes_their_aliases(self):
+        rows = re.findall(r"^\| `(\w+)`(?: \(`([\w-]+)`\))? \| (?:yes|no) \| ", FORMATS.read_text(), re.MULTILINE)
+        self.assertGreater(len(rows), 7)
+        offered = re.search(r"--format ([\w|]+)", self.ok("match", "--help").out).group(1).split("|")
+        self.assertEqual(sorted(offered), sorted(name for name, _ in rows))
+        self.write("empty", "")
+        for name in [name for row in rows for name in row if name]:
+            self.ok("match", "--graph", "empty", "--format", name, "--query", "e=(a)--(b)")
+
     def test_help_of_every_command(self):
         listed = self.ok("--help").out
         for command in COMMANDS:
@@ -24,6 +36,14 @@ class Usage(harness.CliTest):
             self.assertIn(command[0], listed)
             if command != ["generate"]:
                 self.assertRegex(text, r"Examples?:\n  deltamatch")
+
+    def test_help_has_at_most_100_columns(self):
+        named = re.findall(r"^  ([a-z-]+) ", self.ok("--help").out.split("Subcommands:")[1], re.M)
+        for command in [[]] + COMMANDS + [[name] for name in named]:
+            text = self.ok(*command, "--help").out
+            for line in text.splitlines():
+                self.assertLessEqual(len(line), 100, f"{command}: {line}")
+            self.assertNotIn("\n\n\n", text, command)
 
     def test_help_is_printed_without_a_command_and_by_a_command(self):
         everything = self.ok("--help").out
@@ -55,10 +75,10 @@ class Usage(harness.CliTest):
         self.write("s.tsv", "1\t2\n")
         base = ["replay", "--updates", "s.tsv", "--query", TRIANGLE]
         for args, text in [
-            (["help", "mtach"], "deltamatch: help: 'mtach' is no command of deltamatch; did you mean match?"),
-            (["help", "frob"], "help: 'frob' is no command of deltamatch; see deltamatch --help"),
-            (["help", "generate", "frob"], "help: 'frob' is no command of deltamatch generate; see deltamatch generate --help"),
-            (["help", "match", "--limit"], "help: '--limit' is no option; see deltamatch help --help"),
+            (["help", "mtach"], "deltamatch: help: 'mtach' is not a command of deltamatch; did you mean match?"),
+            (["help", "frob"], "help: 'frob' is not a command of deltamatch; see deltamatch --help"),
+            (["help", "generate", "frob"], "help: 'frob' is not a command of deltamatch generate; see deltamatch generate --help"),
+            (["help", "match", "--limit"], "help: '--limit' is not an option; see deltamatch help --help"),
             (["frob"], "command line: 'frob' is not known; see deltamatch --help"),
             (["frob", "--query", TRIANGLE], "'frob' is not known"),
             (["--nonsense"], "'--nonsense' is not known"),
@@ -67,9 +87,9 @@ class Usage(harness.CliTest):
             (["replay"], "--query is required"),
             (["replay", "--query", TRIANGLE], "--updates is required"),
             (["match", "--query", TRIANGLE], "there is no graph"),
-            (["match", "--grph", "s.tsv"], "match: '--grph' is no option; did you mean --graph?; see deltamatch match --help"),
-            (["replay", "--query", TRIANGLE, "--update", "s.tsv"], "replay: '--update' is no option; did you mean --updates?"),
-            (["snapshot", "info", "--jsn"], "snapshot info: '--jsn' is no option; did you mean --json?"),
+            (["match", "--grph", "s.tsv"], "match: '--grph' is not an option; did you mean --graph?; see deltamatch match --help"),
+            (["replay", "--query", TRIANGLE, "--update", "s.tsv"], "replay: '--update' is not an option; did you mean --updates?"),
+            (["snapshot", "info", "--jsn"], "snapshot info: '--jsn' is not an option; did you mean --json?"),
             (["match", "--graph", "", "--query", TRIANGLE], "deltamatch: --graph: the name is empty; name a file"),
             (["match", "--graph", "s.tsv", "--query", TRIANGLE, "--emit", "matches", "--out", ""], "--out: the name is empty"),
             (["replay", "--updates", "s.tsv", "--query", TRIANGLE, "--save-snapshot", ""], "--save-snapshot: the name is empty"),
@@ -80,32 +100,32 @@ class Usage(harness.CliTest):
             (["replay", "--updates", "", "--query", TRIANGLE], "--updates: the name is empty"),
             (["cliques", "--graph", ""], "--graph: the name is empty"),
             (["convert", "", "x", "--to", "tsv"], "INPUT: the name is empty"),
-            (base + ["--nonsense"], "replay: '--nonsense' is no option; see deltamatch replay --help"),
-            (["match", "--graph", "s.tsv", "--query", TRIANGLE, "--limt", "3"], "match: '--limt' is no option; did you mean --limit?; see"),
-            (["match", "stray", "--graph", "s.tsv", "--limt=3", "--query", TRIANGLE], "match: '--limt' is no option; did you mean --limit?"),
+            (base + ["--nonsense"], "replay: '--nonsense' is not an option; see deltamatch replay --help"),
+            (["match", "--graph", "s.tsv", "--query", TRIANGLE, "--limt", "3"], "match: '--limt' is not an option; did you mean --limit?; see"),
+            (["match", "stray", "--graph", "s.tsv", "--limt=3", "--query", TRIANGLE], "match: '--limt' is not an option; did you mean --limit?"),
             (["match", "stray", "more", "--graph", "s.tsv", "--query", TRIANGLE], "match: 'stray' is not expected; see deltamatch match"),
             (["match", "-3", "--graph", "s.tsv", "--query", TRIANGLE], "match: '-3' is not expected"),
             (base + ["--batch", "0"], "--batch: '0'"),
             (base + ["--batch", "-1"], "--batch: '-1'"),
             (base + ["--batch", "1e3"], "--batch: '1e3'"),
             (base + ["--batch", "99999999999999999999"], "--batch: '99999999999999999999' is not accepted; write a whole number from 1 to 18446744073709551615"),
-            (base + ["--window", "24"], "--window: '24' is no duration; write a whole number above 0 and its unit"),
+            (base + ["--window", "24"], "--window: '24' is not a duration; write a whole number above 0 and its unit"),
             (base + ["--window", "0h"], "--window: '0h'"),
             (base + ["--window", "999999999999d"], "--window: '999999999999d' is more than 106751991d; write a whole number above 0"),
             (base + ["--threads", "0"], "--threads: '0'"),
             (base + ["--mode", "monomorphism"], "choose one of isomorphism|edge-distinct|homomorphism"),
             (base + ["--backend", "tpu"], "choose one of auto|cpu|gpu"),
-            (base + ["--backend", "cpu", "--gpu-policy", "none"], "options of GPUs are given too"),
+            (base + ["--backend", "cpu", "--gpu-policy", "none"], "options of GPUs have no effect with it"),
             (base + ["--walks", "1023"], "--walks: '1023' is not accepted; write a number from 1024 to 4194304"),
             (base + ["--walks", "4194305"], "write a number from 1024 to 4194304"),
             (base + ["--walk-count", "some"], "choose one of even|fixed|paper|formula"),
-            (base + ["--walk-count", "paper", "--walks", "2000"], "a number of walks is given, which paper and formula choose"),
-            (base + ["--gpu-policy", "degree", "--walks", "2000"], "walks are told of, which the policy does not take"),
-            (base + ["--gpu-policy", "resident", "--walk-count", "even"], "walks are told of, which the policy does not take"),
-            (base + ["--gpu-policy", "none", "--gpu-memory", "1M"], "memory for lists is given, of which the policy keeps none"),
+            (base + ["--walk-count", "paper", "--walks", "2000"], "a number of walks is given, but paper and formula choose it"),
+            (base + ["--gpu-policy", "degree", "--walks", "2000"], "options of walks are given, but this policy takes none"),
+            (base + ["--gpu-policy", "resident", "--walk-count", "even"], "options of walks are given, but this policy takes none"),
+            (base + ["--gpu-policy", "none", "--gpu-memory", "1M"], "memory for lists is given, but this policy keeps none"),
             (base + ["--directed", "--undirected"], "excludes"),
             (base + ["--out", "m.jsonl"], "add --emit matches"),
-            (base + ["--emit", "matches", "--json"], "both want standard output"),
+            (base + ["--emit", "matches", "--json"], "both go to standard output"),
             (base + ["--on-error", "dead-letter"], "--dead-letters"),
             (base + ["--dead-letters", "d.jsonl"], "--on-error dead-letter"),
             (base + ["--snapshot", "s", "--graph", "g"], "excludes"),
@@ -126,17 +146,17 @@ class Usage(harness.CliTest):
         mine = ["cliques", "-k", 3, "--emit", "subgraphs", "--out", "no/such/x"]
         twice = ["--on-error", "dead-letter", "--dead-letters", "no/such/x"]
         for args, text in [(match, "there is no graph"), (match + ["--graph", "s.tsv", "--sample", 10], "an estimate lists no matches"),
-                           (match + ["--graph", "s.tsv", "--dead-letters", "d"], "one needs the other"),
+                           (match + ["--graph", "s.tsv", "--dead-letters", "d"], "it needs the other option of dead letters"),
                            (match + ["--graph", "s.tsv", *twice], "this is also the file of --out"),
-                           (replay + ["--save-snapshot", "-"], "this does not go to standard output"),
-                           (replay + ["--dead-letters", "d"], "one needs the other"), (replay + twice, "this is also the file of --out"),
+                           (replay + ["--save-snapshot", "-"], "this cannot go to standard output"),
+                           (replay + ["--dead-letters", "d"], "it needs the other option of dead letters"), (replay + twice, "this is also the file of --out"),
                            (replay + ["--save-snapshot", "s.tsv"], "this is also the file of --updates"),
                            (match + ["--graph", "-", "--graph", "-"], "standard input is named more than once"),
                            (mine + ["--graph", "-", "--graph", "-"], "standard input is named more than once"),
                            (replay + ["--updates", ""], "the name is empty"),
                            (replay + ["--updates", "t.tsv", "--cuts", "c"], "several streams to cut"),
                            (["convert", "s.tsv", "no/such/y", "--to", "graph", "--labels", "-", "--labels", "-"], "more than once"),
-                           (mine, "name one with --graph"), (mine + ["--graph", "s.tsv", "--dead-letters", "d"], "one needs the other"),
+                           (mine, "name one with --graph"), (mine + ["--graph", "s.tsv", "--dead-letters", "d"], "it needs the other option of dead letters"),
                            (mine + ["--graph", "s.tsv", *twice], "this is also the file of --out")]:
             with self.subTest(args=args):
                 self.fails(2, *args, says=text)
@@ -237,7 +257,7 @@ class Usage(harness.CliTest):
         self.write("empty/x.txt", "")
         star33 = "big=" + ",".join(f"(a)-->(v{i})" for i in range(32))
         for query, text in [
-            ("no-such-file", "no such file; name a file that holds a pattern or a t/v/e graph"),
+            ("no-such-file", "no such file; name a file with a pattern or a t/v/e graph"),
             ("one=(a)", "2 to 32 vertices"),
             (star33, "2 to 32 vertices"),
             ("apart=(a)-->(b), (c)-->(d)", "connected"),
@@ -249,7 +269,7 @@ class Usage(harness.CliTest):
             ("=(a)-->(b)", "the name is empty"),
             ("(a)-->(b", "--query pattern:1:9: expected ')'"),
             ("(a)-->(b), (c)-->(d)", "connected"),
-            ("a)-->(b)", "or write a pattern: (a)-->(b) or name=(a)-->(b)"),
+            ("a)-->(b)", "or write a pattern such as (a)-->(b) or name=(a)-->(b)"),
         ]:
             with self.subTest(query=query[:40]):
                 self.fails(78, "validate", "--query", query, says=text)
@@ -278,7 +298,10 @@ class Usage(harness.CliTest):
         self.assertEqual(self.ok("validate", "--query", "(a)-->(b)").out, "(a)-->(b): 3 vertices, 2 edges: (a)-->(b)-->(c)\n")
 
     def test_two_queries_of_one_name(self):
-        self.fails(78, "validate", "--query", "a=(a)-->(b)", "--query", "a=(a)-->(b)-->(c)", says="a second query named 'a'")
+        self.write("a.pattern", "(a)-->(b)")
+        for first, place in (("a=(a)-->(b)", "--query 'a=(a)-->(b)'"), ("a.pattern", "a.pattern")):
+            self.fails(78, "validate", "--query", first, "--query", "a=(a)-->(b)-->(c)",
+                       says=f"--query 'a=(a)-->(b)-->(c)': the name 'a' already belongs to {place}; give each query its own name")
 
     def test_star_of_31_leaves_is_legal(self):
         star = "star=" + ",".join(f"(hub)-->(v{i})" for i in range(31))
@@ -315,9 +338,9 @@ class Usage(harness.CliTest):
         outcome = self.run_program("replay", "--updates", "s.tsv", "--query", "edge=(a)-->(b)", "--threads", 1, "--backend", "cpu",
                                    before=little_for_stacks)
         self.assertEqual(outcome.code, 1, outcome)
-        self.assertIn("deltamatch: threads: no thread can be started: Resource temporarily unavailable; the limits are ulimit -u ", outcome.err)
-        self.assertIn("ulimit -v 524288 MiB and ulimit -s 1048576 MiB", outcome.err)
-        self.assertIn("; raise the one that is reached, or ask for fewer threads", outcome.err)
+        self.assertIn("deltamatch: threads: no thread can be started: Resource temporarily unavailable. The limit on a user's threads (ulimit -u) is ", outcome.err)
+        self.assertIn("(ulimit -v) is 524288 MiB, and each thread takes a stack (ulimit -s) of 1048576 MiB", outcome.err)
+        self.assertIn("; raise the limit that is reached, or ask for fewer threads", outcome.err)
 
     def skip_where_sanitized(self):
         program = pathlib.Path(PROGRAM).read_bytes()
@@ -331,7 +354,7 @@ class Usage(harness.CliTest):
         outcome = self.run_program("replay", "--updates", "s.txt", "--query", "edge=(a)-->(b)", "--batch", 500, "--backend", "cpu",
                                    "--threads", 1, "--save-snapshot", "x.dms", "--json",
                                    before=lambda: resource.setrlimit(resource.RLIMIT_DATA, (little, little)))
-        self.assertEqual((outcome.code, outcome.err), (1, "deltamatch: out of memory; give the machine more, or take a smaller --batch\n"))
+        self.assertEqual((outcome.code, outcome.err), (1, "deltamatch: out of memory; use a machine with more memory, or a smaller --batch\n"))
         told = json.loads(outcome.out)
         self.assertIs(told["complete"], False)
         self.assertTrue(0 < told["updates"] < 400000, told)
@@ -339,6 +362,24 @@ class Usage(harness.CliTest):
         saved = self.json("snapshot", "info", "x.dms")["graph"]
         self.assertEqual((saved["edges"], told["queries"][0]["new"]), (told["updates"], told["updates"]))
         self.ok("snapshot", "verify", "x.dms")
+
+    def test_a_listing_that_memory_cuts_short_ends_with_a_mark(self):
+        self.skip_where_sanitized()
+        self.write("s.txt", "".join(f"{u} {u * 7919 % 1000003 + 2000000}\n" for u in range(400000)))
+        little = 80 << 20
+        for name in ("m.jsonl", "m.csv"):
+            outcome = self.run_program("replay", "--updates", "s.txt", "--query", "edge=(a)-->(b)", "--batch", 500, "--backend", "cpu",
+                                       "--threads", 1, "--emit", "matches", "--out", name, "--json",
+                                       before=lambda: resource.setrlimit(resource.RLIMIT_DATA, (little, little)))
+            self.assertEqual((outcome.code, outcome.err), (1, "deltamatch: out of memory; use a machine with more memory, or a smaller --batch\n"))
+            told = json.loads(outcome.out)
+            (query,) = told["queries"]
+            self.assertEqual(query["partial"], "stopped")
+            self.assertTrue(0 < query["new"] < 400000, told)
+            *matches, last = self.read(name).splitlines()
+            self.assertEqual(len(matches) - (1 if name == "m.csv" else 0), query["new"])
+            mark = {"m.jsonl": f'{{"v":1,"query":"edge","partial":"stopped","matches":{query["new"]}}}', "m.csv": "1,,edge,partial:stopped,0,,,,"}
+            self.assertEqual(last, mark[name])
 
     def test_a_snapshot_that_memory_does_not_hold_is_named(self):
         self.skip_where_sanitized()
@@ -348,19 +389,19 @@ class Usage(harness.CliTest):
         little = 48 << 20
         self.fails(1, "replay", "--snapshot", "x.dms", "--updates", "none.txt", "--format", "snap", "--query", "e=(a)-->(b)", "--threads", 1,
                    "--backend", "cpu", before=lambda: resource.setrlimit(resource.RLIMIT_DATA, (little, little)),
-                   says=["x.dms: there is not enough memory for the snapshot: ", " and 300000 edges; give the machine more"])
+                   says=["x.dms: memory is too small for the snapshot, which has ", " and 300000 edges; give the machine more"])
 
     def test_where_memory_is_short_only_what_the_command_has_is_advised(self):
         self.skip_where_sanitized()
         self.write("g.txt", "".join(f"{u} {u * 7919 % 1000003 + 2000000}\n" for u in range(300000)))
         little = 64 << 20
-        for args, remedy in [(["replay", "--updates", "g.txt", "--query", "edge=(a)--(b)", "--batch", 10**6], ", or take a smaller --batch"),
+        for args, remedy in [(["replay", "--updates", "g.txt", "--query", "edge=(a)--(b)", "--batch", 10**6], ", or a smaller --batch"),
                              (["match", "--graph", "g.txt", "--query", "edge=(a)--(b)"], ""),
                              (["motifs", "--graph", "g.txt", "-k", 3], "")]:
             with self.subTest(args):
                 outcome = self.run_program(*args, "--undirected", "--backend", "cpu", "--threads", 1,
                                            before=lambda: resource.setrlimit(resource.RLIMIT_DATA, (little, little)))
-                self.assertEqual((outcome.code, outcome.err), (1, f"deltamatch: out of memory; give the machine more{remedy}\n"))
+                self.assertEqual((outcome.code, outcome.err), (1, f"deltamatch: out of memory; use a machine with more memory{remedy}\n"))
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ void forge(const std::filesystem::path& path, std::string_view bytes, std::uint3
   std::vector<std::string_view> contents(sections);
   for (std::string_view& section : contents) {
     if (bytes.size() < 2) break;
-    const std::size_t size = engine::get_fixed(bytes.data(), 2);
+    const std::size_t size = encoding::get_fixed(bytes.data(), 2);
     section = bytes.substr(2, size);
     bytes.remove_prefix(std::min(bytes.size(), 2 + size));
   }

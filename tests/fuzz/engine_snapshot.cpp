@@ -1,6 +1,6 @@
 // Snapshots that are broken or forged. They load, or an Error says why not. What loads is written and read back alike.
 // If the first byte of an input is odd, the rest is the file. If it is even, the rest is cut at byte 0xfe into the sections,
-// under valid checksums.
+// under valid checksums. If the next bit of that byte is set, the version is the one before the present one.
 #include <unistd.h>
 
 #include <cstdint>
@@ -24,9 +24,11 @@ std::string read(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-void forge(const std::filesystem::path& path, std::string_view bytes) {
+void forge(const std::filesystem::path& path, std::string_view bytes, std::uint32_t version) {
   using engine::Section;
-  engine::SectionWriter out(path);
+  engine::FileKind kind = engine::snapshot_file;
+  kind.version = version;
+  engine::SectionWriter out(path, kind);
   for (const Section section : {Section::header, Section::annotation, Section::vertex_labels, Section::edge_labels,
                                 Section::numbers, Section::vertices, Section::edges}) {
     out.begin(section, section != Section::numbers);
@@ -48,7 +50,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if ((data[0] & 1) != 0) {
     std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   } else {
-    forge(path, bytes);
+    forge(path, bytes, engine::snapshot_file.version - (data[0] >> 1 & 1U));
   }
   try {
     const engine::SnapshotHeader header = engine::read_snapshot_header(path);

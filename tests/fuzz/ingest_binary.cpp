@@ -40,7 +40,7 @@ struct Outcome {
 };
 
 Outcome read(std::string_view bytes, std::size_t batch) {
-  StreamOptions options;
+  ReadOptions options;
   options.format = Format::binary;
   options.on_error = OnError::skip;
   options.max_record = 64;

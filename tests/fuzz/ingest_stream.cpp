@@ -1,5 +1,6 @@
 // Bytes through detection, every codec and the batcher. The first four bytes choose the options, the rest is the stream.
 // Whatever comes, the stream ends or an Error ends it; and reading ahead or another cut into batches changes nothing.
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "deltamatch/error.hpp"
+#include "ingest/codec/formats.hpp"
 #include "ingest/stream.hpp"
 
 namespace {
@@ -23,7 +25,7 @@ struct Outcome {
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 
-Outcome read(std::string_view bytes, const StreamOptions& options) {
+Outcome read(std::string_view bytes, const ReadOptions& options) {
   Outcome outcome;
   try {
     const auto stream = open_memory(bytes, "fuzz", options);
@@ -51,11 +53,12 @@ Outcome read(std::string_view bytes, const StreamOptions& options) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 4) return 0;
-  StreamOptions options;
+  ReadOptions options;
   options.read_ahead = 0;
   options.on_error = OnError::skip;
   options.max_record = 256;
-  if (data[0] % 9 != 8) options.format = static_cast<Format>(data[0] % 9);
+  const std::size_t format = data[0] % (formats().size() + 1);
+  if (format != 0) options.format = formats()[format - 1].format;
   options.codec.ids = static_cast<IdKind>(data[1] % 3);
   options.codec.negative_ids = data[1] % 2 == 1 && options.codec.ids == IdKind::integer;
   const char* const columns[] = {"", "source,target,label,time", "source=a,target=b", "vertex,label",

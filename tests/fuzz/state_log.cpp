@@ -1,7 +1,7 @@
 // Logs that are torn, damaged or forged. What a reader takes out of one can be written and read back alike. A log that is
 // opened on it goes on behind it. If the first byte of an input is odd, the rest is the file. If it is even, the rest is cut at
-// byte 0xfe into the payloads of entries, under a valid head and checksums. The other bits tell behind which batch the log goes
-// on.
+// byte 0xfe into the payloads of entries, under a valid head and checksums. If the next bit is set, the version in the head is
+// the one before the present one. The other bits tell behind which batch the log goes on.
 #include <unistd.h>
 
 #include <cstdint>
@@ -37,9 +37,9 @@ std::filesystem::path make_folder() {
   return folder;
 }
 
-std::string forge(std::string_view payloads) {
+std::string forge(std::string_view payloads, std::uint32_t version) {
   static log_format::Packer packer;
-  std::string bytes = log_format::to_bytes({log_format::version, 1, fingerprint});
+  std::string bytes = log_format::to_bytes({version, 1, fingerprint});
   while (!payloads.empty()) {
     const std::string_view payload = payloads.substr(0, payloads.find('\xfe'));
     packer.pack(payload, bytes.size(), "", bytes);
@@ -63,7 +63,7 @@ std::vector<std::string> read_all(const std::filesystem::path& folder) {
     require(reader.batch().mark.batch == payloads.size() + 1);
     payloads.push_back(payload_of(reader.batch()));
     LoggedBatch again;
-    require(log_format::read_batch(payloads.back(), {.updates_from = 0, .alerts_from = 0}, again));
+    require(log_format::read_batch(payloads.back(), {}, {.updates_from = 0, .alerts_from = 0}, again));
     require(payload_of(again) == payloads.back());
   }
   require(reader.end().next_batch == payloads.size() + 1 && reader.end().damage.empty());
@@ -76,15 +76,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const std::filesystem::path folder = make_folder();
   if (size == 0) return 0;
   const std::string_view input(reinterpret_cast<const char*>(data) + 1, size - 1);
-  const std::string bytes = (data[0] & 1) != 0 ? std::string(input) : forge(input);
+  const std::string bytes = (data[0] & 1) != 0 ? std::string(input) : forge(input, log_format::version - (data[0] >> 1 & 1U));
   std::filesystem::remove_all(folder);
   std::filesystem::create_directory(folder);
   std::ofstream(folder / log_format::segment_name(1), std::ios::binary)
       .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   try {
     std::vector<std::string> batches = read_all(folder);
-    batches.resize(std::min<std::size_t>(batches.size(), data[0] >> 1));
-    Mark mark;
+    batches.resize(std::min<std::size_t>(batches.size(), data[0] >> 2));
+    CommitPoint mark;
     mark.batch = batches.size() + 1;
     {
       Log log(folder, fingerprint, batches.size(), {.sync = [](int) { return 0; }});

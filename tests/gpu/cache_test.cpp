@@ -18,12 +18,12 @@ constexpr std::size_t budget = std::size_t{2} << 20;  // less than half of the l
 constexpr double every_batch = 0x1p11;
 
 // Runs batches with a cache that holds a part of the graph. The results must equal the CPU's.
-CacheStatistics follow(const GpuOptions& options, const test::Shape& shape = skewed) {
-  test::SideBySide both(false, make_gpu_backend(options),
+gpu::CacheStatistics follow(const GpuOptions& options, const test::Shape& shape = skewed, const GpuTesting& testing = {}) {
+  test::SideBySide both(false, make_gpu_backend(options, testing),
                         {{"(a)--(b)--(c)--(a)", test::listed}, {"(a)--(b)--(c)--(d)--(a)", test::counted}});
   Stream stream(shape, 41);
   both.follow(stream, std::vector(6, test::times(500U, 16U)));
-  return both.gpu().cache();
+  return test::cache_of(both.gpu());
 }
 
 // The cache has room for 37 hundredths of the lists' bytes. Lists chosen at random would cover as much of the most looked-up
@@ -34,7 +34,7 @@ TEST(GpuCache, EveryNumberOfWalksFindsWhatIsHot) {
   DELTAMATCH_NEEDS_GPU();
   constexpr test::Shape hubs{40000, 600000, 0, 0, false, 2, 0};
   for (const WalkCount count : {WalkCount::even, WalkCount::fixed, WalkCount::paper, WalkCount::formula}) {
-    const CacheStatistics cache =
+    const gpu::CacheStatistics cache =
         follow({.policy = CachePolicy::random_walk, .memory = budget, .walk_count = count, .measure = true}, hubs);
     ASSERT_EQ(cache.top.size(), 7U);
     // The lists that save the most bus traffic for their size need not be those with the most look-ups.
@@ -72,11 +72,11 @@ TEST(GpuCache, HoldsTheMostLookedUpListsWhereThereIsRoom) {
       counts.push_back(result.queries[0].added);
       counts.push_back(result.queries[0].removed);
     }
-    return std::pair(gpu.cache(), counts);
+    return std::pair(test::cache_of(gpu), counts);
   };
   const auto [all, expected] = measure(CachePolicy::degree, std::size_t{64} << 20, every_batch);
   ASSERT_EQ(all.top.size(), 7U);
-  const TopLists top = all.top[4];
+  const estimate::TopLists top = all.top[4];
   ASSERT_EQ(top.share, 0.05);
   const auto room = static_cast<std::size_t>(1.6 * top.bytes);  // lists get fifteen sixteenths of it
   ASSERT_LT(2 * room, all.cached_bytes) << "it must not hold all";
@@ -100,7 +100,7 @@ TEST(GpuCache, SmallBudgetsHoldSomeOfTheLists) {
     test::SideBySide both(false, test::backend_of(setting), {{"(a)--(b)--(c)--(a)", test::listed}});
     Stream stream({4000, 60000, 0, 0, false, 1.5, 0}, 43);
     both.follow(stream, {200, 200, 200});
-    const CacheStatistics cache = both.gpu().cache();
+    const gpu::CacheStatistics cache = test::cache_of(both.gpu());
     EXPECT_GT(cache.cached_lists, 0U);
     EXPECT_GT(cache.hits, 0U);
     EXPECT_GT(cache.misses, 0U);
@@ -116,9 +116,9 @@ TEST(GpuCache, OtherQueriesHaveAChoiceOfTheirOwn) {
   Stream stream(skewed, 44);
   gpu.load(stream.start(), OnReject::skip);
   const auto choices_of = [&](const auto& action) {
-    const std::uint64_t before = gpu.cache().choices;
+    const std::uint64_t before = test::cache_of(gpu).choices;
     action();
-    return gpu.cache().choices - before;
+    return test::cache_of(gpu).choices - before;
   };
   const Query triangle = parse_pattern("(a)--(b)--(c)--(a)", "triangle");
   const Query square = parse_pattern("(a)--(b)--(c)--(d)--(a)", "square");
@@ -135,8 +135,8 @@ TEST(GpuCache, OtherQueriesHaveAChoiceOfTheirOwn) {
 
 TEST(GpuCache, WhatIsForgottenIsSentAgain) {
   DELTAMATCH_NEEDS_GPU();
-  const CacheStatistics lasting = follow({.policy = CachePolicy::degree, .memory = budget});
-  const CacheStatistics forgotten = follow({.policy = CachePolicy::degree, .memory = budget, .testing = {.forgets = true}});
+  const gpu::CacheStatistics lasting = follow({.policy = CachePolicy::degree, .memory = budget});
+  const gpu::CacheStatistics forgotten = follow({.policy = CachePolicy::degree, .memory = budget}, skewed, {.forgets = true});
   EXPECT_GT(forgotten.copied_bytes, lasting.copied_bytes + 4 * (budget / 2)) << "five batches more";
 }
 
@@ -150,17 +150,18 @@ TEST(GpuCache, AGraphThatOutgrowsTheDeviceIsCached) {
     both.process(Stream({vertices, b == 0 ? 100U : 200000U, 0, 0, false, 1, 0}, 13 + b).start(), "batch " + std::to_string(b));
     if (HasFailure()) return;
     if (b > 0) continue;
-    EXPECT_EQ(both.gpu().cache().misses, 0) << "it fits";
-    EXPECT_EQ(both.gpu().cache().notice, "");
+    EXPECT_EQ(test::cache_of(both.gpu()).misses, 0) << "it fits";
+    EXPECT_EQ(test::cache_of(both.gpu()).notice, "");
   }
-  EXPECT_GT(both.gpu().cache().misses, 0);
-  EXPECT_EQ(both.gpu().cache().notice, "the graph has outgrown device memory; what is hot of it is cached");
+  EXPECT_GT(test::cache_of(both.gpu()).misses, 0);
+  EXPECT_EQ(test::cache_of(both.gpu()).notice, "the graph exceeds device memory; the lists that are read most are cached");
 }
 
 TEST(GpuCache, ABudgetBeyondTheDeviceIsCutAndSaysSo) {
   DELTAMATCH_NEEDS_GPU();
-  const CacheStatistics cache = follow({.policy = CachePolicy::degree, .memory = std::size_t{1} << 42, .walks = every_batch});
-  EXPECT_TRUE(cache.notice.starts_with("device memory is short: the cache takes ")) << cache.notice;
+  const gpu::CacheStatistics cache =
+      follow({.policy = CachePolicy::degree, .memory = std::size_t{1} << 42, .walks = every_batch});
+  EXPECT_TRUE(cache.notice.starts_with("device memory is short, so the cache takes ")) << cache.notice;
   EXPECT_EQ(cache.misses, 0U);
 }
 

@@ -43,9 +43,9 @@ class Seen final : public MatchSink {
 
 // Warps that stop leave anchors half done. Sums with inclusions and exclusions may then exceed the truth, or be negative.
 void stop_often(GpuTables tables, std::vector<int> devices) {
-  GpuOptions gpu{.devices = std::move(devices), .policy = CachePolicy::resident, .memory = std::size_t{1} << 26};
+  GpuSettings gpu{{.devices = std::move(devices), .policy = CachePolicy::resident, .memory = std::size_t{1} << 26}};
   gpu.testing.tables = tables;
-  Engine engine({.directed = false, .backend = make_gpu_backend(gpu)});
+  Engine engine({.directed = false, .backend = make_gpu_backend(gpu, gpu.testing)});
   engine.load(Stream(small, 21).start(), OnReject::skip);
   for (const char* pattern : {ring, path, star}) {
     const Query query = parse_pattern(pattern, "q");
@@ -126,9 +126,9 @@ TEST(GpuStop, IsToldToKernelsThatListWithoutEnd) {
 TEST(GpuStop, IsHeardWhereListsAreShort) {
   DELTAMATCH_NEEDS_GPU();
   DELTAMATCH_NOT_WHERE_BRIEF();
-  GpuOptions options{.policy = CachePolicy::resident};
+  GpuSettings options{{.policy = CachePolicy::resident}};
   options.testing.tables = GpuTables::always;
-  Engine engine({.directed = false, .backend = make_gpu_backend(options)});
+  Engine engine({.directed = false, .backend = make_gpu_backend(options, options.testing)});
   UpdateBatch clique;
   for (std::int64_t v = 0; v < 48; ++v) {
     for (std::int64_t u = 0; u < v; ++u) {
@@ -156,7 +156,7 @@ TEST(GpuStop, IsHeardWhereListsAreShort) {
   const StaticResult part = engine.match(query, homomorphic);
   EXPECT_EQ(part.shortfall, Shortfall::timeout);
   EXPECT_LT(part.seconds, 10);
-  EXPECT_GT(engine.cache().kernel_seconds, 0.1) << "the device counted nothing";
+  EXPECT_GT(test::cache_of(engine).kernel_seconds, 0.1) << "the device counted nothing";
 }
 
 // The run fills each page once, or many times over. Free pages are always short.
@@ -168,9 +168,9 @@ void list_through_few(const Shape& shape, Count least) {
   const StaticResult expected = cpu.match(parse_pattern(diamond, "diamond"), list);
   ASSERT_TRUE(expected.matches > least) << to_string(expected.matches);
   for (const std::uint32_t spare : {1U, 64U}) {
-    GpuOptions options{.policy = CachePolicy::resident};
+    GpuSettings options{{.policy = CachePolicy::resident}};
     options.testing.spare_pages = spare;
-    Engine gpu({.directed = false, .backend = make_gpu_backend(options)});
+    Engine gpu({.directed = false, .backend = make_gpu_backend(options, options.testing)});
     gpu.load(Stream(shape, 23).start(), OnReject::skip);
     for (int i = 0; i < 3; ++i) {
       const StaticResult got = gpu.match(parse_pattern(diamond, "diamond"), list);
@@ -194,10 +194,10 @@ TEST(GpuPages, SmallListing) {
 TEST(GpuPages, SeveralDevicesListGrowingBatches) {
   DELTAMATCH_NEEDS_GPU();
   std::vector<int> devices{0, gpu_devices().size() > 1 ? 1 : 0};
-  GpuOptions options{.devices = devices, .memory = std::size_t{1} << 26};
+  GpuSettings options{{.devices = devices, .memory = std::size_t{1} << 26}};
   options.testing.spare_pages = 1;
   Engine cpu({.directed = false});
-  Engine gpu({.directed = false, .backend = make_gpu_backend(options)});
+  Engine gpu({.directed = false, .backend = make_gpu_backend(options, options.testing)});
   for (Engine* engine : {&cpu, &gpu}) {
     engine->add_query(parse_pattern(diamond, "listed"), {.list = true});
     engine->add_query(parse_pattern("(a)--(b)--(c)--(d)--(a)", "counted"));
@@ -250,11 +250,11 @@ TEST(GpuPages, OfProcessesThatShareADevice) {
 
 // The kernel that counts runs, with loops or with tables, while the launch of the listing kernel fails.
 void refuse(GpuTables tables) {
-  GpuOptions options{.policy = CachePolicy::resident};
+  GpuSettings options{{.policy = CachePolicy::resident}};
   options.testing.refused_launch = 2;
   options.testing.tables = tables;
   Engine cpu({.directed = false});
-  Engine gpu({.directed = false, .backend = make_gpu_backend(options)});
+  Engine gpu({.directed = false, .backend = make_gpu_backend(options, options.testing)});
   for (Engine* engine : {&cpu, &gpu}) {
     engine->add_query(parse_pattern(ring, "counted"));
     engine->add_query(parse_pattern(triangle, "listed"), {.list = true});
@@ -283,9 +283,9 @@ TEST(GpuFailure, ARefusedLaunchEndsTheBatchAndNoMore) {
 
 // Runs in a process of its own, since CUDA cannot be used any more after a kernel has crashed. Exits with 0 on success.
 [[noreturn]] void crash(CachePolicy policy) {
-  GpuOptions options{.policy = policy, .memory = std::size_t{1} << 24};
+  GpuSettings options{{.policy = policy, .memory = std::size_t{1} << 24}};
   options.testing.crashed_launch = 3;  // the first launch of the second batch
-  Engine engine({.directed = false, .backend = make_gpu_backend(options)});
+  Engine engine({.directed = false, .backend = make_gpu_backend(options, options.testing)});
   engine.add_query(parse_pattern(ring, "counted"));
   engine.add_query(parse_pattern(triangle, "listed"), {.list = true});
   Stream stream(small, 26);

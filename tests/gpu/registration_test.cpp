@@ -17,7 +17,7 @@ using test::Stream;
 constexpr test::Shape shape{40000, 600000, 0, 0, false, 1.5, 0};  // lists of some 5 MiB
 
 std::shared_ptr<Backend> unregistered(CachePolicy policy, std::size_t memory) {
-  return make_gpu_backend({.policy = policy, .memory = memory, .testing = {.refused_slab = 1}});
+  return make_gpu_backend({.policy = policy, .memory = memory}, {.refused_slab = 1});
 }
 
 Engine engine_with(std::shared_ptr<Backend> backend, const UpdateBatch& start) {
@@ -54,9 +54,9 @@ TEST(GpuRegistration, WhereItIsRefusedAutoKeepsTheGraphOnTheDeviceAndSaysSo) {
     const BatchResult expected = cpu.process(batch, OnReject::skip);
     test::expect_equal(gpu.process(batch, OnReject::skip), expected, "batch " + std::to_string(b));
   }
-  const CacheStatistics cache = gpu.cache();
-  EXPECT_NE(cache.notice.find("cannot be registered with CUDA"), std::string::npos) << cache.notice;
-  EXPECT_NE(cache.notice.find("the graph is kept on the device"), std::string::npos) << cache.notice;
+  const gpu::CacheStatistics cache = test::cache_of(gpu);
+  EXPECT_NE(cache.notice.find("CUDA cannot register host memory"), std::string::npos) << cache.notice;
+  EXPECT_NE(cache.notice.find("the device keeps the graph"), std::string::npos) << cache.notice;
   EXPECT_GT(cache.hits, 0U);
   EXPECT_EQ(cache.misses, 0U) << "kernels must not read host memory";
 }
@@ -66,7 +66,7 @@ TEST(GpuRegistration, WhereItIsRefusedOtherPoliciesAreWithTheReason) {
   for (const CachePolicy policy : {CachePolicy::random_walk, CachePolicy::degree, CachePolicy::k_hop, CachePolicy::none}) {
     Stream stream(shape, 62);
     Engine gpu = engine_with(unregistered(policy, policy == CachePolicy::none ? 0 : std::size_t{64} << 20), stream.start());
-    expect_refused(gpu, stream, {"cannot be registered with CUDA", "ulimit -l", "the policy resident"});
+    expect_refused(gpu, stream, {"CUDA cannot register host memory", "ulimit -l", "the policy resident"});
   }
 }
 
@@ -82,11 +82,11 @@ TEST(GpuRegistration, WhereItIsRefusedAndTheGraphDoesNotFitTheCpuMatches) {
   for (int b = 0; b < 130; ++b) {
     const UpdateBatch batch = stream.next(20);
     test::expect_equal(gpu.process(batch, OnReject::skip), cpu.process(batch, OnReject::skip), "batch " + std::to_string(b));
-    EXPECT_GT(gpu.cache().on_cpu, queries) << b;
-    queries = gpu.cache().on_cpu;
+    EXPECT_GT(test::cache_of(gpu).on_cpu, queries) << b;
+    queries = test::cache_of(gpu).on_cpu;
   }
-  const std::string notice = gpu.cache().notice;
-  for (const char* part : {"cannot be registered with CUDA", "matched on the CPU", "MiB of lists", "raise --gpu-memory"}) {
+  const std::string notice = test::cache_of(gpu).notice;
+  for (const char* part : {"CUDA cannot register host memory", "the CPU matches", "MiB of lists", "raise --gpu-memory"}) {
     EXPECT_NE(notice.find(part), std::string::npos) << notice;
   }
 }
@@ -101,7 +101,7 @@ TEST(GpuRegistration, IsNoneOfResidentsConcern) {
   const UpdateBatch batch = stream.next(500);
   const BatchResult expected = cpu.process(batch, OnReject::skip);
   test::expect_equal(gpu.process(batch, OnReject::skip), expected, "batch");
-  EXPECT_EQ(gpu.cache().notice, "");
+  EXPECT_EQ(test::cache_of(gpu).notice, "");
 }
 
 // Lists that a filter leaves are lent to the graph in slabs of their own. If kernels cannot read them, the CPU matches. The
@@ -123,23 +123,23 @@ TEST(GpuRegistration, ListsThatAreLentAndNotRegisteredAreMatchedOnTheCpu) {
   int on_cpu = 0;
   bool on_device = false;
   for (std::uint32_t slab = 1; slab <= 16 && !on_device; ++slab) {
-    Engine gpu({.directed = false,
-                .backend = make_gpu_backend(
-                    {.policy = CachePolicy::degree, .memory = std::size_t{1} << 20, .testing = {.refused_slab = slab}})});
+    Engine gpu(
+        {.directed = false,
+         .backend = make_gpu_backend({.policy = CachePolicy::degree, .memory = std::size_t{1} << 20}, {.refused_slab = slab})});
     gpu.load(start, OnReject::skip);
     try {
       EXPECT_TRUE(gpu.match(ring, filtered).matches == expected) << "slab " << slab;
     } catch (const Error& error) {  // the graph's own lists
-      EXPECT_NE(std::string(error.what()).find("cannot be registered with CUDA"), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find("CUDA cannot register host memory"), std::string::npos) << error.what();
       EXPECT_EQ(on_cpu, 0) << "those come first";
       ++refused;
       continue;
     }
-    const double before = gpu.cache().kernel_seconds;
+    const double before = test::cache_of(gpu).kernel_seconds;
     on_device = before > 0;
     on_cpu += on_device ? 0 : 1;
     EXPECT_TRUE(gpu.match(ring, whole).matches == expected) << "slab " << slab;
-    EXPECT_GT(gpu.cache().kernel_seconds, before) << "slab " << slab;
+    EXPECT_GT(test::cache_of(gpu).kernel_seconds, before) << "slab " << slab;
   }
   EXPECT_GT(refused, 0);
   EXPECT_GT(on_cpu, 0);
@@ -196,18 +196,18 @@ TEST(GpuRegistration, WhatTheCpuLeavesOfAListingIsTriedAgain) {
   ASSERT_TRUE(expected.filter.used);
   int on_cpu = 0;
   for (std::uint32_t slab = 1; slab <= 16; ++slab) {
-    Engine gpu({.directed = false,
-                .backend = make_gpu_backend(
-                    {.policy = CachePolicy::degree, .memory = std::size_t{1} << 20, .testing = {.refused_slab = slab}})});
+    Engine gpu(
+        {.directed = false,
+         .backend = make_gpu_backend({.policy = CachePolicy::degree, .memory = std::size_t{1} << 20}, {.refused_slab = slab})});
     gpu.load(start, OnReject::skip);
     try {
       const StaticResult got = gpu.match(ring, listed);
       EXPECT_TRUE(got.matches == expected.matches) << "slab " << slab << ": " << to_string(got.matches);
       EXPECT_TRUE(got.digest == expected.digest) << "slab " << slab;
     } catch (const Error& error) {  // the graph's own lists
-      EXPECT_NE(std::string(error.what()).find("cannot be registered with CUDA"), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find("CUDA cannot register host memory"), std::string::npos) << error.what();
     }
-    on_cpu += gpu.cache().on_cpu > 1 ? 1 : 0;  // more calls than the first
+    on_cpu += test::cache_of(gpu).on_cpu > 1 ? 1 : 0;  // more calls than the first
   }
   EXPECT_GT(on_cpu, 0) << "nothing was left";
 }

@@ -39,7 +39,7 @@ class GpuSets : public testing::TestWithParam<Way> {
     how.tables = GpuTables::never;
     how.set_capacity = GetParam().capacity;
     how.reuse = GpuReuse::always;
-    return make_gpu_backend({.policy = CachePolicy::resident, .memory = std::size_t{64} << 20, .testing = how});
+    return make_gpu_backend({.policy = CachePolicy::resident, .memory = std::size_t{64} << 20}, how);
   }
 
   static void follow(const Shape& shape, const std::vector<test::Registered>& queries,
@@ -121,12 +121,12 @@ std::uint64_t hits(const Shape& shape, const char* pattern, GpuReuse reuse) {
   how.reuse = reuse;
   Engine gpu({.directed = false,
               .threads = 0,
-              .backend = make_gpu_backend({.policy = CachePolicy::resident, .memory = std::size_t{64} << 20, .testing = how})});
+              .backend = make_gpu_backend({.policy = CachePolicy::resident, .memory = std::size_t{64} << 20}, how)});
   Stream stream(shape, 6);
   gpu.load(stream.start(), OnReject::skip);
   gpu.add_query(parse_pattern(pattern, "q"));
   gpu.process(stream.next(200), OnReject::skip);
-  return gpu.cache().hits;
+  return test::cache_of(gpu).hits;
 }
 
 TEST(GpuSetChoice, SetsThatAreReadOftenAreReadAgain) {

@@ -16,7 +16,7 @@ using test::Stream;
 
 // Warps that look for idle ones at every step give nearly everything away. Returns the most parts in a single launch.
 std::uint64_t share_all(const Shape& shape, const std::vector<std::uint32_t>& sizes) {
-  test::SideBySide both(false, make_gpu_backend({.memory = std::size_t{1} << 26, .testing = {.share_interval = 1}}),
+  test::SideBySide both(false, make_gpu_backend({.memory = std::size_t{1} << 26}, {.share_interval = 1}),
                         {{"(a)--(b)--(c)--(d)--(a), (a)--(e)--(b)", test::counted},
                          {"(a)--(b)--(c)--(d)--(a), (a)--(c), (b)--(d)", test::listed},
                          {"(a)--(b)--(c)--(d)--(e)--(a)", test::embeddings}});
@@ -26,7 +26,7 @@ std::uint64_t share_all(const Shape& shape, const std::vector<std::uint32_t>& si
   std::uint64_t most = 0;
   for (std::size_t b = 0; b < sizes.size() && !testing::Test::HasFailure(); ++b) {
     both.process(stream.next(sizes[b]), "batch " + std::to_string(b));
-    const std::uint64_t parts = both.gpu().cache().shared_parts;
+    const std::uint64_t parts = test::cache_of(both.gpu()).shared_parts;
     most = std::max(most, parts - before);
     before = parts;
   }

@@ -68,10 +68,10 @@ TEST_P(GpuStaticMemory, CountsEqualTheCpu) {
   EXPECT_TRUE(cpu.match(labelled, list).digest == gpu.match(labelled, list).digest);
   const CachePolicy policy = GetParam().policy;
   if (policy == CachePolicy::random_walk || policy == CachePolicy::degree || policy == CachePolicy::k_hop) {
-    EXPECT_EQ(gpu.cache().cached_bytes > 0, GetParam().memory >= some());
-    EXPECT_EQ(gpu.cache().hits > 0, GetParam().memory >= some());
-    EXPECT_GT(gpu.cache().misses, 0) << "not all fits";
-    EXPECT_GE(gpu.cache().choices, GetParam().memory >= some() ? 1U : 0U);
+    EXPECT_EQ(test::cache_of(gpu).cached_bytes > 0, GetParam().memory >= some());
+    EXPECT_EQ(test::cache_of(gpu).hits > 0, GetParam().memory >= some());
+    EXPECT_GT(test::cache_of(gpu).misses, 0) << "not all fits";
+    EXPECT_GE(test::cache_of(gpu).choices, GetParam().memory >= some() ? 1U : 0U);
   }
 }
 
@@ -103,8 +103,8 @@ TEST_P(GpuStaticMemory, TheBudgetIsKept) {
       StaticOptions options;
       options.filter = filter;
       EXPECT_TRUE(gpu.match(query, options).matches == cpu.match(query, options).matches) << pattern;
-      EXPECT_LE(gpu.cache().cached_bytes, GetParam().memory) << pattern;
-      most = std::max(most, gpu.cache().cached_bytes);
+      EXPECT_LE(test::cache_of(gpu).cached_bytes, GetParam().memory) << pattern;
+      most = std::max(most, test::cache_of(gpu).cached_bytes);
     }
   }
   EXPECT_EQ(most > 0, GetParam().memory >= some());
@@ -157,15 +157,15 @@ TEST(GpuStaticLabels, WhatAQueryReadsIsResidentWhereTheGraphDoesNotFit) {
     const Count expected = cpu.match(query).matches;
     EXPECT_GT(expected, 0) << pattern;
     EXPECT_TRUE(gpu.match(query).matches == expected) << pattern;
-    return gpu.cache();
+    return test::cache_of(gpu);
   };
   for (const char* pattern : {"(a:V0)--(b:V1)--(c:V0)--(d:V1)--(a)", "(a:V2)--(b:V3)--(c:V4)--(d:V2)"}) {
-    const CacheStatistics cache = count(pattern);
+    const gpu::CacheStatistics cache = count(pattern);
     EXPECT_EQ(cache.misses, 0) << pattern;
-    EXPECT_NE(cache.notice.find("those that the query reads"), std::string::npos) << cache.notice;
+    EXPECT_NE(cache.notice.find("that the query reads"), std::string::npos) << cache.notice;
   }
   if (test::brief()) return;
-  const CacheStatistics before = count("(a)--(b)--(c)--(d)--(a), (a)--(c)");
+  const gpu::CacheStatistics before = count("(a)--(b)--(c)--(d)--(a), (a)--(c)");
   EXPECT_GT(before.misses, 0) << "it reads all lists, which are cached";
   EXPECT_EQ(before.notice, "");
   EXPECT_EQ(count("(a:V5)--(b:V6)--(c:V5)").misses, before.misses) << "and then few again";
@@ -189,7 +189,7 @@ TEST(GpuStaticLabels, WhatAQueryReadsIsResidentWhereTheGraphHasOutgrownTheDevice
       const auto count = [&](const char* pattern) {
         const Query query = parse_pattern(pattern, "q");
         EXPECT_TRUE(gpu.match(query, options).matches == cpu.match(query, options).matches) << pattern;
-        const CacheStatistics cache = gpu.cache();
+        const gpu::CacheStatistics cache = test::cache_of(gpu);
         EXPECT_EQ(cache.misses, 0) << pattern;
         return cache.notice;
       };
@@ -197,7 +197,7 @@ TEST(GpuStaticLabels, WhatAQueryReadsIsResidentWhereTheGraphHasOutgrownTheDevice
       EXPECT_EQ(count("(a)--(b)--(c)--(d)--(a)"), "") << "all of it fits";
       for (Engine* engine : {&cpu, &gpu}) engine->load(many, OnReject::skip);
       count("(a:V0)--(b:V1)--(c:V0)--(d:V1)--(a)");
-      EXPECT_NE(count("(a:V2)--(b:V3)--(c:V4)--(d:V2)").find("those that the query reads"), std::string::npos)
+      EXPECT_NE(count("(a:V2)--(b:V3)--(c:V4)--(d:V2)").find("that the query reads"), std::string::npos)
           << "what both read does not fit";
     }
   }

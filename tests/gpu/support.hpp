@@ -5,10 +5,12 @@
 
 #include <memory>
 #include <ostream>
+#include <string>
 #include <vector>
 
 #include "deltamatch/engine.hpp"
-#include "deltamatch/gpu.hpp"
+#include "gpu/mirror/cache_statistics.hpp"
+#include "gpu/testing.hpp"
 
 namespace deltamatch::test {
 
@@ -46,7 +48,29 @@ inline const std::vector<Setting>& settings() {
 }
 
 inline std::shared_ptr<Backend> backend_of(const Setting& setting) {
-  return make_gpu_backend({.policy = setting.policy, .memory = setting.memory, .testing = setting.testing});
+  return make_gpu_backend({.policy = setting.policy, .memory = setting.memory}, setting.testing);
+}
+
+/// What an engine's backend reports, as fields.
+inline gpu::CacheStatistics cache_of(const Engine& engine) {
+  const BackendStatistics from = engine.backend_statistics();
+  gpu::CacheStatistics made{.hits = from.count("hits"),
+                            .misses = from.count("misses"),
+                            .copied_bytes = from.count("copied_bytes"),
+                            .cached_lists = from.count("cached_lists"),
+                            .cached_bytes = from.count("cached_bytes"),
+                            .choices = from.count("choices"),
+                            .on_cpu = from.count("on_cpu"),
+                            .shared_parts = from.count("shared_parts"),
+                            .kernel_seconds = from.real("kernel_seconds"),
+                            .notice = from.notice,
+                            .coverage = from.real("coverage")};
+  for (const int percent : {1, 2, 3, 4, 5, 10, 20}) {
+    const std::string top = "top_" + std::to_string(percent) + "_";
+    if (from.find(top + "accesses") == nullptr) continue;
+    made.top.push_back({percent / 100.0, from.real(top + "accesses"), from.real(top + "coverage"), from.real(top + "bytes")});
+  }
+  return made;
 }
 
 }  // namespace deltamatch::test

@@ -72,8 +72,7 @@ TEST(GpuStatic, CountsEqualTheCpu) {
     cpu.load(start, OnReject::skip);
     for (const auto& [tables, bytes] : {std::pair{GpuTables::automatic, std::size_t{0}}, {GpuTables::always, std::size_t{1}}}) {
       Engine gpu({.directed = shape.directed,
-                  .backend = make_gpu_backend(
-                      {.memory = std::size_t{1} << 28, .testing = {.tables = tables, .table_memory = bytes}})});
+                  .backend = make_gpu_backend({.memory = std::size_t{1} << 28}, {.tables = tables, .table_memory = bytes})});
       gpu.load(start, OnReject::skip);
       for (const char* pattern : patterns) {
         const Query query = parse_pattern(pattern, "q");
@@ -171,7 +170,7 @@ TEST_P(GpuWhole, InducedMatches) {
     options.query.count = CountMode::embeddings;
     all += expect_same_answers(gpu, cpu, shape, options, where + ", embeddings");
     EXPECT_GT(all, Count{100}) << where;
-    EXPECT_GT(gpu.cache().kernel_seconds, 0) << where;
+    EXPECT_GT(test::cache_of(gpu).kernel_seconds, 0) << where;
     options.query.mode = MatchMode::edge_distinct;
     const Query triangle = parse_pattern("(a)--(b)--(c)--(a)", "q");
     EXPECT_TRUE(gpu.match(triangle, options).matches == cpu.match(triangle, options).matches) << where;
@@ -258,11 +257,11 @@ TEST(GpuStatic, CandidatesAreFilteredOnTheDevice) {
                                         {Filter::degree, "(a:V0)--(b:V1)-[:absent]-(c)"},
                                         {Filter::refine, "(a)--(b:V1)--(c:absent)"}}) {
     options.filter = filter;
-    const double before = gpu.cache().kernel_seconds;
+    const double before = test::cache_of(gpu).kernel_seconds;
     const StaticResult got = gpu.match(parse_pattern(pattern, "q"), options);
     const StaticResult expected = cpu.match(parse_pattern(pattern, "q"), options);
     EXPECT_TRUE(got.matches == 0 && expected.matches == 0) << pattern;
-    EXPECT_GT(gpu.cache().kernel_seconds, before) << pattern;
+    EXPECT_GT(test::cache_of(gpu).kernel_seconds, before) << pattern;
     ASSERT_EQ(got.filter.steps.size(), expected.filter.steps.size()) << pattern;
     EXPECT_EQ(got.filter.steps.back().candidates, expected.filter.steps.back().candidates) << pattern;
   }

@@ -28,7 +28,7 @@ class CommitLogTest : public KafkaTest {
     ensure_commit_topic(cluster, in(20));
   }
 
-  static Mark mark(std::uint64_t batch) {
+  static CommitPoint mark(std::uint64_t batch) {
     return {batch, {{{"in", 0}, static_cast<std::int64_t>(batch) * 10}}, static_cast<Timestamp>(batch), {{"ring", "00"}}, {},
             {}};
   }
@@ -111,7 +111,7 @@ TEST_F(CommitLogTest, WhatAnotherProgramWroteIsNamedAndPassedOver) {
   EXPECT_EQ(after(0), from_to(1, 3));
   EXPECT_EQ(after(2), from_to(3, 3));
   for (const std::string& told : {"stray_commit_record"s, "offset=2"s, "it is passed over"s, "an ACL of the brokers"s,
-                                  "the mark of batch 2 behind that of batch 3"s, "topic=" + topic, "partition=0"s}) {
+                                  "the mark of batch 2 follows that of batch 3"s, "topic=" + topic, "partition=0"s}) {
     EXPECT_TRUE(notes.has(told)) << told << '\n' << notes.all();
   }
 }
@@ -121,7 +121,7 @@ TEST_F(CommitLogTest, AMarkOfAnotherVersionIsRefusedWithItsPlaceAndTheRemedy) {
   transactions.commit(std::array{OutputRecord{topic, {}, R"({"v":2,"batch":1})", {}}}, {}, in(20));
   EXPECT_THAT(
       thrown([&] { static_cast<void>(CommitLog(cluster).last(in(20))); }),
-      AllOf(HasSubstr(topic + "[0] at offset 0"), HasSubstr("another version"), HasSubstr("run the release that wrote it")));
+      AllOf(HasSubstr(topic + "[0] at offset 0"), HasSubstr("another version"), HasSubstr("use the release that wrote it")));
 }
 
 /// Topic, partition and offset of every record read, in the order of reading.
@@ -201,7 +201,7 @@ TEST_F(RangesTest, WhatIsMissingIsNamed) {
   delete_records_before(topic, 0, 4);
   RangeReader below(cluster, {{{topic, 0}, 2}});
   EXPECT_THAT(thrown([&] { read(below, {{{topic, 0}, 10}}); }),
-              AllOf(HasSubstr("no longer retained"), HasSubstr("offset 2"), HasSubstr("is 4")));
+              AllOf(HasSubstr("no longer retains it"), HasSubstr("offset 2"), HasSubstr("is 4")));
   RangeReader beyond(cluster, {{{topic, 0}, 5}});
   EXPECT_THAT(thrown([&] { read(beyond, {{{topic, 0}, 20}}); }), AllOf(HasSubstr("ends at offset 10"), HasSubstr("offset 20")));
 }

@@ -82,7 +82,7 @@ class MockedBrokers : public ::testing::Test {
       call();
     } catch (const Fenced&) {
       return Outcome::fenced;
-    } catch (const Undecided&) {
+    } catch (const OutcomeUnknown&) {
       return Outcome::ended;
     } catch (const deltamatch::Error& error) {
       return error.kind() == ErrorKind::configuration ? Outcome::misconfigured : Outcome::refused;
@@ -146,11 +146,11 @@ TEST_F(MockedBrokers, SilenceIsUndecidedAtTheDeadline) {
   commit(*transactions);
   brokers.slow_down(60s);
   auto start = Clock::now();
-  EXPECT_THAT(
-      thrown<Undecided>([&] { transactions->commit(std::array{OutputRecord{"t", {}, "never", {}}}, {{{"t", 0}, 2}}, in(1)); }),
-      ::testing::HasSubstr("did not answer"));
+  EXPECT_THAT(thrown<OutcomeUnknown>(
+                  [&] { transactions->commit(std::array{OutputRecord{"t", {}, "never", {}}}, {{{"t", 0}, 2}}, in(1)); }),
+              ::testing::HasSubstr("did not answer"));
   EXPECT_LT(Clock::now() - start, 8s);
-  EXPECT_FALSE(thrown<Undecided>([&] { commit(*transactions); }).empty());
+  EXPECT_FALSE(thrown<OutcomeUnknown>([&] { commit(*transactions); }).empty());
   start = Clock::now();
   transactions.reset();
   EXPECT_LT(Clock::now() - start, 7s);

@@ -114,7 +114,7 @@ TEST_F(InputTest, AnExpressionMatchesWholeNamesAndNeverTheServicesOwn) {
   EXPECT_TRUE(exact.discover(in(20)).empty());
   Input named(cluster, of({"^" + stem + "\\.in.*", stem + ".in2"}));
   EXPECT_EQ(named.discover(in(20))[1].topics, 1U) << "a name goes before an expression";
-  EXPECT_THAT(thrown([&] { Input bad(cluster, of({"^pay("})); }), HasSubstr("not a regular expression"));
+  EXPECT_THAT(thrown([&] { Input bad(cluster, of({"^pay("})); }), HasSubstr("does not accept this regular expression"));
 }
 
 TEST_F(InputTest, AMissingTopicIsNamedAndNotMade) {
@@ -122,7 +122,7 @@ TEST_F(InputTest, AMissingTopicIsNamedAndNotMade) {
   Input input(cluster, of({topic}));
   for (int i = 0; i < 2; ++i) {
     EXPECT_THAT(thrown([&] { static_cast<void>(input.discover(in(20))); }),
-                ::testing::AllOf(HasSubstr(topic), HasSubstr("no such topic")));
+                ::testing::AllOf(HasSubstr(topic), HasSubstr("the topic does not exist")));
   }
 }
 
@@ -258,7 +258,7 @@ TEST_F(InputTest, ATopicOfAnExpressionThatIsGoneLeavesTheOthers) {
                 while (input.poll(10s)) {
                 }
               }),
-              HasSubstr("ends at offset 0, before offset 1"));
+              HasSubstr("ends at offset 0, but offset 1 is needed next"));
 }
 
 TEST_F(InputTest, InputThatIsGoneIsNamed) {
@@ -276,8 +276,8 @@ TEST_F(InputTest, InputThatIsGoneIsNamed) {
       }
     });
   };
-  EXPECT_THAT(error_from(2), ::testing::AllOf(HasSubstr(topic + "[0]"), HasSubstr("no longer retained"), HasSubstr("offset 2"),
-                                              HasSubstr("is 6")));
+  EXPECT_THAT(error_from(2), ::testing::AllOf(HasSubstr(topic + "[0]"), HasSubstr("no longer retains it"),
+                                              HasSubstr("offset 2"), HasSubstr("is 6")));
   EXPECT_THAT(error_from(12), ::testing::AllOf(HasSubstr("ends at offset 10"), HasSubstr("offset 12")));
 }
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "ingest/service/kafka/client.hpp"
-#include "ingest/service/kafka/message.hpp"
+#include "ingest/service/kafka/kafka_message.hpp"
 
 namespace deltamatch::ingest::kafka::testing {
 

@@ -7,14 +7,14 @@
 #include "match/backend.hpp"
 #include "property/draw.hpp"
 #include "property/follow.hpp"
+#include "unit/engine/idle_backend.hpp"
 
 namespace deltamatch::property {
 namespace {
 
-class EagerBackend final : public Backend {
+class EagerBackend final : public test::IdleBackend {
  public:
   explicit EagerBackend(const match::SpaceLimits& limits) : limits_(limits) {}
-  graph::SlabAllocator& slabs() noexcept override { return graph::heap_slabs(); }
   std::unique_ptr<match::Matcher> make_matcher(Workers& workers) override {
     return match::make_cpu_matcher_with(workers, limits_);
   }

@@ -126,7 +126,7 @@ BatchResult Subject::load(std::span<const Record> records) { return engine_.load
 Output Subject::process(std::span<const Record> records) {
   Recorder recorder;
   Output output;
-  output.result = engine_.process(batch_of(records), scenario_->on_reject, &recorder);
+  output.result = engine_.process(batch_of(records), scenario_->on_reject, scenario_->lists() ? &recorder : nullptr);
   output.matches = recorder.finish(output.result.batch);
   return output;
 }

@@ -26,7 +26,7 @@ struct Heard {
 };
 
 std::optional<Heard> hear(const std::string& text, const Written& written, bool recognise) {
-  ingest::StreamOptions options;
+  ingest::ReadOptions options;
   options.codec = written.codec;
   if (!recognise) options.format = written.format;
   options.limits.max_updates = 3;

@@ -42,6 +42,10 @@ UpdateBatch batch_of(std::span<const Record> records) {
   return batch;
 }
 
+bool Scenario::lists() const {
+  return std::ranges::any_of(queries, [](const Standing& standing) { return standing.options.list; });
+}
+
 Query make_query(const std::vector<LabelSet>& labels, const std::vector<QueryEdge>& edges) {
   Query query;
   query.name = "q";

@@ -47,6 +47,8 @@ struct Scenario {
   std::vector<Record> stream;  ///< processed in batches
   std::size_t batch_size = 1;
 
+  /// Whether a query lists. An engine takes a sink only then.
+  [[nodiscard]] bool lists() const;
   /// The stream in batches of `size`. An empty stream gives one empty batch.
   [[nodiscard]] std::vector<std::span<const Record>> batches(std::size_t size) const;
   [[nodiscard]] std::vector<std::span<const Record>> batches() const { return batches(batch_size); }

@@ -94,6 +94,35 @@ class Sentences(Folder):
         self.assertEqual(self.sentences(f"```\na\n```\n{long}\n"), [(4, 30)])
 
 
+class Messages(Folder):
+    """Strings of C++ that say something."""
+
+    def sentences(self, text, name="a.cpp"):
+        return [(line, number) for line, number, _ in self.found(text, name=name)]
+
+    def test_a_sentence_of_a_message_may_have_25_words(self):
+        self.assertEqual(self.sentences(f'fail("{words(25, "w;")} {words(25, "w")}");\n'), [])
+        self.assertEqual(self.sentences(f'fail("a",\n     "{words(26, "w;")} b");\n'), [(2, 26)])
+
+    def test_strings_beside_each_other_and_joined_by_plus_are_one(self):
+        half = words(15, "w")
+        for between in ('" "', '"\n     " ', '" + f(x, 1) + "', '" +\n  text + "'):
+            with self.subTest(between=between):
+                self.assertEqual(self.sentences(f'fail("{half} {between}{half}.");\n'), [(1, 30)])
+        for between in ('", "', '"; fail("', '\\n', '. '):
+            with self.subTest(between=between):
+                self.assertEqual(self.sentences(f'fail("{half}.{between}{half}.");\n'), [])
+
+    def test_data_examples_and_tests_are_no_messages(self):
+        long = words(30, "w")
+        for text in (f'"{long}"', f'"{long.replace(" ", "-")}."', f'R"(Examples:\n  {long}.\n)"', f'R"({long})"'):
+            with self.subTest(text=text):
+                self.assertEqual(self.sentences(f"call({text});\n"), [])
+        (self.folder / "tests").mkdir()
+        self.assertEqual(self.sentences(f'call("{long}.");\n', name="tests/a.cpp"), [])
+        self.assertEqual(self.sentences(f'call(R"(One.\n{long}.)");\n'), [(2, 30)])
+
+
 class Markdown(Folder):
     def test_a_paragraph_may_have_90_words(self):
         lines = "\n".join([words(15)] * 6)
@@ -181,6 +210,16 @@ class Links(Folder):
             self.assertEqual(self.missing(f"[x]({target})\n"), [])
         for target, what in (("sub/c.txt#L0", "line"), ("sub/c.txt#L3", "line"), ("sub/c.txt#L1-L3", "line"), ("sub/c.txt#one", "heading")):
             self.assertEqual(self.missing(f"[x]({target})\n"), [(1, f"no {what}", target)])
+
+    def test_names_of_tests(self):
+        (self.folder / "sub/a_test.cpp").write_text("TEST(One, Holds) {}\nTEST_F(Two, Holds) {}\nTEST_P(Three,\n       Holds) {}\n")
+        (self.folder / "sub/test_b.py").write_text("class B:\n    def test_it(self):\n        pass\n\n    def helps(self):\n        pass\n")
+        for name in ("One.Holds", "Two.Holds", "Three.Holds"):
+            self.assertEqual(self.missing(f"| a | [`{name}`](sub/a_test.cpp) |\n"), [])
+        self.assertEqual(self.missing("[`test_it`](sub/test_b.py), [`helps`](sub/test_b.py), [`B.py`](sub/test_b.py)\n"), [])
+        self.assertEqual(self.missing("Text.\n\n[`test_it`](sub/test_b.py),\n[`test_gone`](sub/test_b.py)\n"), [(4, "no test", "test_gone")])
+        self.assertEqual(self.missing("- [`Two.Hold`](sub/a_test.cpp) [`One.Holds`](gone_test.cpp)\n"),
+                         [(1, "no file", "gone_test.cpp"), (1, "no test", "Two.Hold")])
 
     def test_the_repository(self):
         """Links stay within it, and do not lead to files that git ignores. `/` is its root."""

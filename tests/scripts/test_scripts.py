@@ -29,17 +29,17 @@ class CheckIncludes(unittest.TestCase):
         "ingest/stream.hpp": '#pragma once\n#include "deltamatch/id.hpp"\n',
         "gpu/cuda/memory.hpp": "#pragma once\n",
         "gpu/mirror/layout.hpp": '#pragma once\n#include "gpu/cuda/memory.hpp"\n',
-        "src/engine/batch/standing.hpp": "#pragma once\n",
+        "src/engine/batch/standing_query.hpp": "#pragma once\n",
         "src/engine/storage/snapshot.cpp": '#include "graph/store.hpp"\n',
-        "src/engine/engine.cpp": '#include "engine/batch/standing.hpp"\n',
+        "src/engine/engine.cpp": '#include "engine/batch/standing_query.hpp"\n',
         "ingest/codec/codec.hpp": '#pragma once\n#include "ingest/source/bytes.hpp"\n',
         "ingest/source/bytes.hpp": "#pragma once\n",
         "ingest/service/loop/commit.hpp": '#pragma once\n#include "ingest/codec/codec.hpp"\n',
         "ingest/service/state/log.cpp": '#include "deltamatch/id.hpp"\n',
         "src/cli/terminal/output.hpp": "#pragma once\n",
         "tests/support/oracle.cpp": '#include "deltamatch/id.hpp"\n',
-        "bench/harness/contest.hpp": '#pragma once\n#include "match/matcher.hpp"\n',
-        "bench/programs/contest_main.hpp": '#pragma once\n#include "bench/harness/contest.hpp"\n',
+        "bench/harness/matcher_comparison.hpp": '#pragma once\n#include "match/matcher.hpp"\n',
+        "bench/programs/comparison_main.hpp": '#pragma once\n#include "bench/harness/matcher_comparison.hpp"\n',
     }
     VIOLATIONS = [
         ("src/graph/store.hpp", '#include "match/matcher.hpp"', "src/graph may not include src/match/matcher.hpp"),
@@ -47,8 +47,8 @@ class CheckIncludes(unittest.TestCase):
         ("src/plan/plan.cpp", '#include "match/matcher.hpp"', "src/plan may not include src/match/matcher.hpp"),
         ("gpu/loops/kernel.cu", '#include "cli/help.hpp"', "gpu/loops may not include src/cli/help.hpp"),
         ("gpu/cuda/memory.hpp", '#include "gpu/mirror/layout.hpp"', "gpu/cuda may not include gpu/mirror/layout.hpp"),
-        ("src/engine/storage/snapshot.cpp", '#include "engine/batch/standing.hpp"',
-         "src/engine/storage may not include src/engine/batch/standing.hpp"),
+        ("src/engine/storage/snapshot.cpp", '#include "engine/batch/standing_query.hpp"',
+         "src/engine/storage may not include src/engine/batch/standing_query.hpp"),
         ("ingest/source/bytes.hpp", '#include "ingest/codec/codec.hpp"', "ingest/source may not include ingest/codec/codec.hpp"),
         ("ingest/service/state/log.cpp", '#include "ingest/service/loop/commit.hpp"',
          "ingest/service/state may not include ingest/service/loop/commit.hpp"),
@@ -68,8 +68,9 @@ class CheckIncludes(unittest.TestCase):
         ("src/graph/store.hpp", '#include "graph/gone.hpp"', 'no file of the project is "graph/gone.hpp"'),
         ("src/extra/new.cpp", "", "lies in no folder"),
         ("bench/replay.cpp", "", "lies in no folder"),
-        ("bench/harness/contest.hpp", '#include "bench/programs/contest_main.hpp"', "bench/harness may not include bench/programs/contest_main.hpp"),
+        ("bench/harness/matcher_comparison.hpp", '#include "bench/programs/comparison_main.hpp"', "bench/harness may not include bench/programs/comparison_main.hpp"),
         ("src/graph/bare.hpp", "", "without #pragma once"),
+        ("src/base/types.hpp", "// small, for GPUs", "only the options of the program may name a backend"),
     ]
 
     def check(self, files):

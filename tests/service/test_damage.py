@@ -95,7 +95,7 @@ class Damage(ServiceTest):
         log = max(self.state.glob("log-*"))
         self.flip(log, log.stat().st_size // 2, 3)
         service = self.start()
-        told = [event for event in service.events() if event["event"].startswith("the log does not tell all of a file")]
+        told = [event for event in service.events() if event["event"].startswith("the log does not cover all lines of a file")]
         self.assertEqual([event["sink"] for event in told], ["file"])
         lost = [event for event in service.events() if "lost with the log" in event["event"]]
         self.assertTrue(all("replay --cuts" in event["remedy"] and log.name in event["why"] for event in lost), lost)

@@ -64,10 +64,10 @@ class InputTopics(ServiceTest):
         self.assertEqual(self.marks()[-1]["ends"][self.other], {"0": 2})
         self.broker.create(self.other)  # a new topic: the records that were read are not there
         self.assertEqual(service.ended(), 1)
-        self.assertIn("records were lost or the topic was made anew", service.log())
+        self.assertIn("records were lost, or the topic was created anew", service.log())
         service = self.start(ready=False)
         self.assertEqual(service.ended(), 1)
-        self.assertIn("records were lost or the topic was made anew", service.log())
+        self.assertIn("records were lost, or the topic was created anew", service.log())
 
     def test_one_that_is_back_is_read_on(self):
         service = self.started_and_lost()
@@ -89,7 +89,7 @@ class InputTopics(ServiceTest):
         self.broker.delete(self.other)
         self.assertEqual(service.ended(), 1)
         self.assertIn(self.other, service.log())
-        self.assertIn("no such topic to read", service.log())
+        self.assertIn("the topic does not exist", service.log())
 
 
 if __name__ == "__main__":

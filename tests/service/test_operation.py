@@ -109,7 +109,7 @@ class Operation(ServiceTest):
         service.process.send_signal(signal.SIGHUP)
         service.process.send_signal(signal.SIGCONT)
         service.wait_ready()
-        self.assertIn("the queries are taken when this instance begins to work", service.log())
+        self.assertIn("this instance uses the new queries once it begins to work", service.log())
         self.assertEqual(service.status()["queries"], ["path"])
         self.send(service, edge(1, 2), edge(2, 3))
         self.assertEqual(service.stop(), 0)
@@ -123,7 +123,7 @@ class Operation(ServiceTest):
         self.assertEqual(code, 409)
         self.assertIn("service.yaml", answer)
         service.process.send_signal(signal.SIGHUP)
-        service.wait(lambda: "the queries stay as they are" in service.log(), "a word about it")
+        service.wait(lambda: "so they stay as they are" in service.log(), "a word about it")
         self.send(service, edge(1, 2), edge(2, 3), edge(3, 1))
         self.assertEqual(service.stop(), 0)
         self.assertEqual(len(self.alert_lines()), 1)
@@ -135,12 +135,12 @@ class Operation(ServiceTest):
         code, answer = service.get("/reload", "POST")
         self.assertEqual((code, json.loads(answer)),
                          (200, {"state": "running", "added": [], "removed": [], "needs_restart": ["batch", "shutdown_timeout"]}))
-        self.assertIn("the configuration has changed beyond its queries", service.log())
+        self.assertIn("the configuration has changed in more than its queries", service.log())
         self.config(sinks__fresh={"type": "kafka", "topic": self.letters},
                     queries=[{"name": "path", "pattern": PATH, "sinks": ["fresh"]}])
         code, answer = service.get("/reload", "POST")
         self.assertEqual(code, 409)
-        self.assertIn("the sink 'fresh' is new; start the service again", answer)
+        self.assertIn("the sink 'fresh' is new, and only queries can change while the service runs; start the service again", answer)
         self.assertEqual(service.status()["queries"], ["ring"])
         self.assertEqual(service.stop(), 0)
 
@@ -337,7 +337,7 @@ class Operation(ServiceTest):
         self.config(transaction_timeout="20m", state__directory=str(self.dir / "other"))
         service = self.start(ready=False)
         self.assertEqual(service.ended(), 78)
-        self.assertIn("transaction_timeout: the brokers do not take 1200000 ms", service.log())
+        self.assertIn("transaction_timeout: the brokers do not accept 1200000 ms", service.log())
         self.assertIn("INVALID_TRANSACTION_TIMEOUT", service.log())
         self.assertIn("raise transaction.max.timeout.ms of the brokers", service.log())
 

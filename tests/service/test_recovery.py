@@ -123,17 +123,17 @@ class Recovery(ServiceTest):
         shutil.rmtree(self.state)
         self.broker.produce(self.input, [edge(1, 2), edge(2, 3), edge(3, 1)])
         self.delete_records(2)
-        self.refuses("offset 0 is needed next, the lowest retained is 2")
+        self.refuses("offset 0 is needed next, but the topic no longer retains it: its lowest offset is 2")
 
     def test_batches_that_were_read_otherwise_are_not_made_anew(self):
         self.some_batches().stop()
         other = {"input__topics": [{"name": self.input, "format": "json", "edge_label": "PAYS"}]}
         service = self.some_batches(**other)
-        self.assertIn("the input is read otherwise from here on", service.log())
+        self.assertIn("the input is read differently from now on", service.log())
         service.kill()
         self.some_batches(**other).kill()  # the log has all batches
         shutil.rmtree(self.state)
-        self.refuses("was read with other topics, formats, columns, max_record, max_ahead or max_labels", code=78)
+        self.refuses("this configuration or release would read it differently", code=78)
 
     def test_a_limit_on_labels_judges_alike_when_batches_are_made_anew(self):
         limit = {"input__max_labels": 2, "input__on_error": "skip"}  # limits edge labels, because vertices have none here
@@ -150,7 +150,7 @@ class Recovery(ServiceTest):
         service.kill()
         shutil.rmtree(self.state)
         self.config(**{**limit, "input__max_labels": 3})
-        self.refuses("max_ahead or max_labels, or by another release, and has to be read again", code=78)
+        self.refuses("must be read again, but this configuration or release would read it differently", code=78)
 
     def test_a_lost_log_is_made_anew_from_the_input(self):
         self.some_batches().stop()  # makes a snapshot

@@ -80,7 +80,7 @@ class Files(ServiceTest):
         service.wait(lambda: len(told()) > 5, "a word about every try", 20)
         for event in told():
             self.assertEqual(event["sink"], "file")
-            self.assertIn("elsewhere.jsonl: is another file than the one that sink 'file' wrote", event["error"])
+            self.assertIn("elsewhere.jsonl: is not the file that sink 'file' wrote", event["error"])
             self.assertIn("give the sink another name", event["error"])
         self.assertEqual(told()[-1]["level"], "error")
         self.assertEqual(len(self.alert_lines()), 2)

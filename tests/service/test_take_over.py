@@ -141,7 +141,7 @@ class TakeOver(ServiceTest):
         self.assertEqual(first.stop(), 0)
         second.wait_ready(60)
         self.assertEqual(second.status()["queries"], ["path"])
-        self.assertIn("the queries that were taken last hold", second.log())
+        self.assertIn("the previous queries stay", second.log())
         self.assertEqual(second.stop(), 0)
 
     def log_bytes(self, name):
@@ -207,7 +207,7 @@ class NoTopicsByThemselves(ServiceTest):
         self.config()
         service = self.start(ready=False)
         self.assertEqual(service.ended(30), 1)
-        self.assertIn(f'\\"{self.alerts}\\": there is no such topic to write to; make it', service.log())
+        self.assertIn(f'\\"{self.alerts}\\": the topic to write to does not exist; create it', service.log())
         self.broker.create(self.alerts)
         service = self.start()
         self.broker.produce(self.input, [edge(1, 2), edge(2, 3), edge(3, 1)])

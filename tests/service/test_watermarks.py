@@ -80,7 +80,7 @@ class Watermarks(ServiceTest):
         self.config(**changes, input__max_ahead="none")
         other = self.start(ready=False)
         self.assertEqual(other.ended(), 78)
-        self.assertIn("max_record, max_ahead or max_labels", other.log())
+        self.assertIn("this configuration or release would read it differently", other.log())
         self.config(**changes)
         service = self.start()
         holds(service)

@@ -60,7 +60,7 @@ void AlertLetters::open() {
 std::uint64_t AlertLetters::size() const {
   struct stat status{};
   if (::fstat(file_.get(), &status) != 0) fail_file(path_, "cannot be examined", errno);
-  if (!S_ISREG(status.st_mode)) throw Error(path_.string(), "is no regular file", "name a file for dead letters");
+  if (!S_ISREG(status.st_mode)) throw Error(path_.string(), "is not a regular file", "name a regular file for dead letters");
   return static_cast<std::uint64_t>(status.st_size);
 }
 
@@ -78,7 +78,7 @@ void AlertLetters::read(std::uint64_t from) {
     if (!file.eof()) {
       take(line, from);
     } else if (line.starts_with(beginning_) || beginning_.starts_with(line)) {
-      if (::ftruncate(file_.get(), static_cast<off_t>(from)) != 0) fail_file(path_, "cannot be cut", errno);
+      if (::ftruncate(file_.get(), static_cast<off_t>(from)) != 0) fail_file(path_, "cannot be truncated", errno);
       length_ = from;
     }
   }

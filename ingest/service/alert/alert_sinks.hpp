@@ -1,11 +1,12 @@
-// Creates the sinks that deliver committed alerts from the log. Alerts for Kafka are part of the batch's own transaction
-// instead.
+// The table of sinks, and those that deliver committed alerts from the log. Alerts for Kafka are part of the batch's own
+// transaction instead.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -54,7 +55,20 @@ namespace deltamatch::ingest {
 [[nodiscard]] std::unique_ptr<AlertSink> make_webhook_sink(std::string_view application, const SinkOptions& options,
                                                            Journal& journal);
 
-/// Creates the sink that the options describe: file, console or webhook. `journal` must outlive it.
+/// A kind of sink.
+struct SinkTraits {
+  SinkOptions::Kind kind{};
+  std::string_view name;                           ///< its type in the configuration
+  std::string (*target)(const SinkOptions& sink);  ///< where alerts go, in words, without secrets
+  /// Null: alerts are a part of the batch's transaction.
+  std::unique_ptr<AlertSink> (*make)(std::string_view application, const SinkOptions& options, Journal& journal);
+};
+
+/// All kinds, in the order of SinkOptions::Kind.
+[[nodiscard]] std::span<const SinkTraits> sink_kinds() noexcept;
+[[nodiscard]] const SinkTraits& traits_of(SinkOptions::Kind kind) noexcept;
+
+/// Creates the sink that the options describe. `journal` must outlive it.
 [[nodiscard]] std::unique_ptr<AlertSink> make_alert_sink(std::string_view application, const SinkOptions& options,
                                                          Journal& journal);
 

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "ingest/service/state/byte_text.hpp"
+#include "encoding/numbers.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -48,18 +48,16 @@ class SpooledAlerts final : public AlertSource {
 AlertSpool::AlertSpool(std::filesystem::path folder) : folder_(std::move(folder)) {
   if (folder_.empty()) folder_ = std::filesystem::temp_directory_path();
   file_ = FileDescriptor(open_unnamed(folder_));
-  if (!file_.open()) fail_on(folder_, "no file for a large batch's alerts can be made", errno);
+  if (!file_.open()) fail_on(folder_, "the temporary file for a large batch's alerts cannot be created", errno);
 }
 
 void AlertSpool::add(std::span<const std::uint32_t> sinks, std::string_view alert) {
   const std::size_t begin = buffer_.size();
   buffer_.resize(begin + length_bytes);
-  put_number(buffer_, sinks.size());
-  for (const std::uint32_t sink : sinks) put_number(buffer_, sink);
+  encoding::put_number(buffer_, sinks.size());
+  for (const std::uint32_t sink : sinks) encoding::put_number(buffer_, sink);
   buffer_ += alert;
-  std::string length;
-  put_fixed(length, buffer_.size() - begin - length_bytes, length_bytes);
-  buffer_.replace(begin, length_bytes, length);
+  encoding::put_fixed(buffer_.data() + begin, buffer_.size() - begin - length_bytes, length_bytes);
   if (buffer_.size() >= buffer_bytes) flush();
 }
 
@@ -102,10 +100,10 @@ void AlertSpool::read(std::uint32_t sink, std::uint64_t& place, const TakeAlert&
   std::size_t at = 0;
   while (place < written_) {
     refill(bytes, at, place, length_bytes);
-    const std::size_t length = get_fixed(std::string_view(bytes).substr(at, length_bytes));
+    const std::size_t length = encoding::get_fixed(bytes.data() + at, length_bytes);
     refill(bytes, at, place, length_bytes + length);
     const std::string_view record = std::string_view(bytes).substr(at + length_bytes, length);
-    ByteReader in(record);
+    encoding::ByteReader in(record);
     bool ours = false;
     for (std::uint64_t left = in.number(); left > 0; --left) ours = in.number() == sink || ours;
     if (ours && !take(record.substr(record.size() - in.left()))) return;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "deltamatch/update.hpp"
-#include "ingest/service/state/mark.hpp"
+#include "ingest/service/state/commit_point.hpp"
 
 namespace deltamatch::ingest {
 

@@ -34,7 +34,7 @@ Deliverer::~Deliverer() { stop(std::chrono::steady_clock::now()); }
 
 void Deliverer::submit(std::string_view sink, std::uint64_t batch, AlertList alerts) {
   const auto found = std::ranges::find(workers_, sink, [](const auto& worker) -> std::string_view { return worker->name(); });
-  if (found == workers_.end()) throw Error("sink '" + std::string(sink) + "'", "is none that is delivered to");
+  if (found == workers_.end()) throw Error("sink '" + std::string(sink) + "'", "does not get alerts by delivery");
   (*found)->submit(batch, std::move(alerts));
 }
 

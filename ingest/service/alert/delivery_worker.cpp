@@ -117,7 +117,7 @@ void Deliverer::Worker::recover() {
       service.hooks.recovered(name_, recovered_up_to_, position);
       noted = true;
     });
-    if (!noted) throw Error("sink '" + name_ + "'", "its position could not be noted");
+    if (!noted) throw Error("sink '" + name_ + "'", "its position could not be written to the log");
   }
   recovered_ = true;
   tries_ = 0;

@@ -90,7 +90,7 @@ std::vector<std::uint64_t> FileSeries::listed() const {
   std::ifstream file(list());
   for (std::string line; std::getline(file, line);) {
     const auto number = parse_number(line);
-    if (!number) throw Error(list().string(), "is not a list of the sink's files", "put it back as it was, or remove it");
+    if (!number) throw Error(list().string(), "is not a list of the sink's files", "restore it, or remove it");
     numbers.push_back(*number);
   }
   if (!file.eof()) fail_file(list(), "cannot be read", errno);

@@ -72,7 +72,7 @@ void check_header(std::string_view where, const std::string& name, const std::st
   const bool named = !name.empty() && std::ranges::all_of(name, [&](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || token_marks.find(c) != std::string_view::npos;
   });
-  if (!named) refuse(where, "a header's name is none", "name headers with letters, digits and dashes");
+  if (!named) refuse(where, "the name of a header is not valid", "name headers with letters, digits and dashes");
   const bool valued = std::ranges::all_of(value, [](char c) { return static_cast<unsigned char>(c) >= ' ' && c != 0x7f; });
   if (!valued) refuse(where, "the value of header '" + name + "' holds control characters", "remove line ends from it");
 }
@@ -188,7 +188,7 @@ std::size_t HttpPoster::Connection::take_body(char* bytes, std::size_t, std::siz
 /// Performs one request. Another thread may end it.
 CURLcode HttpPoster::Connection::perform() {
   const SignalsBlocked signals_are_for_other_threads;  // libcurl looks up names in threads
-  if (curl_multi_add_handle(multi.get(), easy.get()) != CURLM_OK) throw Error("libcurl", "does not take a request");
+  if (curl_multi_add_handle(multi.get(), easy.get()) != CURLM_OK) throw Error("libcurl", "does not accept a request");
   CURLcode result = CURLE_ABORTED_BY_CALLBACK;
   int running = 1;
   while (running != 0 && !cancelled) {
@@ -209,7 +209,7 @@ std::string HttpPoster::Connection::why(CURLcode code) const {
   if (head_bytes > most_of_head) return "its answer's head is longer than " + std::to_string(most_of_head) + " bytes";
   switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST:
-      return "no connection: nobody knows its host";
+      return "no connection: its host is not known";
     case CURLE_COULDNT_CONNECT: {
       const long number = get<long>(CURLINFO_OS_ERRNO);
       return "no connection" + (number == 0 ? std::string() : ": " + std::generic_category().message(static_cast<int>(number)));

@@ -51,7 +51,7 @@ std::size_t AlertRouter::sink_index(const ServiceQuery& query, std::string_view 
   const auto found = std::ranges::find(sinks_, sink, &SinkOptions::name);
   if (found == sinks_.end())
     throw Error(ErrorKind::configuration, query.where, "there is no sink '" + std::string(sink) + "'",
-                "name one that there was at the start");
+                "name a sink that existed at the start");
   return static_cast<std::size_t>(found - sinks_.begin());
 }
 

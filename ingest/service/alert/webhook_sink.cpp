@@ -12,7 +12,7 @@
 #include "ingest/service/alert/alert_letters.hpp"
 #include "ingest/service/alert/alert_sinks.hpp"
 #include "ingest/service/alert/http_poster.hpp"
-#include "ingest/service/alert/patience.hpp"
+#include "ingest/service/alert/retry_limit.hpp"
 #include "ingest/text/json_text.hpp"
 
 namespace deltamatch::ingest {
@@ -36,7 +36,7 @@ class WebhookSink final : public AlertSink {
         options_(options),
         journal_(journal),
         letters_(options.name, options.dead_letters),
-        patience_(options.max_tries, options.give_up_after),
+        retry_limit_(options.max_tries, options.give_up_after),
         poster_(where_, options.url, with_content_type(options), options.timeout) {}
 
   std::string recover(std::string_view position) override { return letters_.recover(position); }
@@ -45,7 +45,7 @@ class WebhookSink final : public AlertSink {
   std::string commit() override;
   void abort() noexcept override {}
   void await(std::uint64_t latest) override { latest_ = latest; }
-  [[nodiscard]] bool gives_up(std::uint64_t batch) const override { return patience_.over(batch, Clock::now()); }
+  [[nodiscard]] bool gives_up(std::uint64_t batch) const override { return retry_limit_.over(batch, Clock::now()); }
   void cancel() noexcept override { poster_.cancel(); }
   [[nodiscard]] std::uint64_t dropped() const noexcept override { return dropped_; }
 
@@ -64,7 +64,7 @@ class WebhookSink final : public AlertSink {
   SinkOptions options_;
   Journal& journal_;
   AlertLetters letters_;
-  Patience patience_;  // for a server that accepts no requests
+  RetryLimit retry_limit_;  // for a server that accepts no requests
   HttpPoster poster_;
   std::uint64_t latest_ = 0;  // latest committed batch
   std::uint64_t batch_ = 0;
@@ -88,7 +88,8 @@ HttpPoster::Headers WebhookSink::with_content_type(const SinkOptions& options) c
     std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     for (const std::string_view own : {"content-type", "content-length", "host", "deltamatch-batch", "idempotency-key"}) {
       if (lower == own)
-        throw Error(ErrorKind::configuration, where_, "header '" + name + "' is the sink's own", "remove it from its headers");
+        throw Error(ErrorKind::configuration, where_, "header '" + name + "' is set by the sink itself",
+                    "remove it from headers");
     }
   }
   HttpPoster::Headers headers = options.headers;
@@ -149,19 +150,19 @@ bool WebhookSink::post() {
   const HttpAnswer answer =
       poster_.post(body_, {{"Deltamatch-Batch", batch}, {"Idempotency-Key", key_ + batch + '/' + std::to_string(part_)}});
   const bool refused = is_refusal(answer.status);
-  if (refused || (answer.status >= 200 && answer.status < 300)) patience_.restored();
+  if (refused || (answer.status >= 200 && answer.status < 300)) retry_limit_.restored();
   if (answer.status >= 200 && answer.status < 300) return true;
   if (answer.status == 0 && answer.error == "cancelled") throw Error(where_, answer.error);
   const Clock::time_point now = Clock::now();
   last_failure_ = describe(answer);
   ++tries_;
   if (refused) ++refusals_;
-  if (!refused) patience_.failed(latest_, now);
+  if (!refused) retry_limit_.failed(latest_, now);
   if (!first_try_) first_try_ = now;
   if (is_enough(refused)) return false;
   if (answer.status == 0)
     throw Error(where_, last_failure_, "check its URL, its certificate, and that its server runs and can be reached");
-  if (refused) throw Error(where_, last_failure_, "check its URL and headers, and what its server makes of the alerts");
+  if (refused) throw Error(where_, last_failure_, "check its URL and headers, and why its server refuses the alerts");
   if (answer.retry_after) throw TryLater(*answer.retry_after, where_, last_failure_);
   throw Error(where_, last_failure_);
 }
@@ -176,17 +177,17 @@ bool WebhookSink::is_enough(bool refused) const {
 
 std::string WebhookSink::describe(const HttpAnswer& answer) {
   if (answer.status == 0) return answer.error;
-  const std::string what = "was answered with status " + std::to_string(answer.status);
+  const std::string what = "the server answered with status " + std::to_string(answer.status);
   return answer.excerpt.empty() ? what : what + ": " + answer.excerpt;
 }
 
 void WebhookSink::give_up() {
-  const std::size_t tries = std::max(tries_, patience_.tries(batch_));
+  const std::size_t tries = std::max(tries_, retry_limit_.tries(batch_));
   std::vector<std::string_view> alerts;
   for (const auto& [begin, length] : alerts_) alerts.push_back(std::string_view(body_).substr(begin, length));
   letters_.write({batch_, part_, tries, last_failure_}, alerts);
   dropped_ += alerts.size();
-  journal_.tell(Level::error, "alerts given up",
+  journal_.tell(Level::error, "alerts are given up",
                 {{"sink", name_},
                  {"batch", std::to_string(batch_)},
                  {"part", std::to_string(part_)},
@@ -200,20 +201,6 @@ void WebhookSink::give_up() {
 
 std::unique_ptr<AlertSink> make_webhook_sink(std::string_view application, const SinkOptions& options, Journal& journal) {
   return std::make_unique<WebhookSink>(application, options, journal);
-}
-
-std::unique_ptr<AlertSink> make_alert_sink(std::string_view application, const SinkOptions& options, Journal& journal) {
-  switch (options.kind) {
-    case SinkOptions::Kind::file:
-      return make_file_sink(options.name, options.path, options.rotate_bytes, options.keep_files);
-    case SinkOptions::Kind::console:
-      return make_console_sink(options.name);
-    case SinkOptions::Kind::webhook:
-      return make_webhook_sink(application, options, journal);
-    case SinkOptions::Kind::kafka:
-      break;
-  }
-  throw Error("sink '" + options.name + "'", "alerts for Kafka go with the batch's transaction");
 }
 
 }  // namespace deltamatch::ingest

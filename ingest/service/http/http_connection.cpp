@@ -155,7 +155,7 @@ void HttpConnection::unreadable(const error_code& error) {
     return answer(http_error(431, "the request's head is longer than " + limit + " bytes; send fewer headers"));
   if (error == http::error::body_limit)
     return answer(http_error(413, "the request's body is longer than " + limit + " bytes; send none"));
-  answer(http_error(400, "this is no request of HTTP/1.1: " + error.message()));
+  answer(http_error(400, "this is not a request of HTTP/1.1: " + error.message()));
 }
 
 void HttpConnection::answer(HttpReply reply) {

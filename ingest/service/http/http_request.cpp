@@ -104,22 +104,23 @@ HttpVerdict judge(const HttpHead& head, const HttpHosts& hosts) {
   const std::string_view path = path_of(head.target, host);
   if (head.hosts.size() > 1) return refused(400, "more than one Host header; send one");
   if (!host && !head.host_is_optional) return refused(400, "no Host header; send one, as HTTP/1.1 wants it");
-  if (host && !host_of(*host)) return refused(400, "the Host is no host and port; send e.g. Host: localhost:9464");
+  if (host && !host_of(*host)) return refused(400, "the Host header is not a host and port; send e.g. Host: localhost:9464");
   if (host && !hosts.hold(*host)) {
-    return refused(403, "the service is not known as '" + *host_of(*host) +
-                            "'; call it by an IP address or as localhost, or list the name under http.hosts");
+    return refused(403, "the service does not answer to the name '" + *host_of(*host) +
+                            "'; use an IP address or localhost, or list the name under http.hosts");
   }
-  if (is_foreign(head)) return refused(403, "pages of other sites may not ask the service; open the address itself");
+  if (is_foreign(head)) return refused(403, "pages of other sites may not call the service; open its address directly");
   const auto found = std::ranges::find(paths, path, &Path::path);
   if (found == paths.end())
-    return refused(404, "there is no such path; there are GET /metrics, /livez, /readyz, /status and POST /reload");
+    return refused(404, "there is no such path; use GET /metrics, /livez, /readyz, /status and POST /reload");
   const bool allowed = found->page == HttpPage::reload ? head.method == "POST" : head.method == "GET" || head.method == "HEAD";
   if (!allowed) {
-    HttpVerdict verdict = refused(405, "the method is not one of this path; it takes " + std::string(found->allow));
+    HttpVerdict verdict = refused(405, "this path does not take that method; use " + std::string(found->allow));
     verdict.allow = found->allow;
     return verdict;
   }
-  if (found->page == HttpPage::reload && head.has_origin) return refused(403, "web pages may not reload the service");
+  if (found->page == HttpPage::reload && head.has_origin)
+    return refused(403, "web pages may not reload the service; use curl or SIGHUP");
   return {found->page, 200, {}, {}};
 }
 

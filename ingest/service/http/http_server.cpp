@@ -33,23 +33,23 @@ constexpr std::string_view text_type = "text/plain; charset=utf-8";
 constexpr std::chrono::milliseconds pause_without_descriptors{100};
 
 /// The threads for pages of one kind, and the limit on requests that they serve or that wait for them.
-struct Desk {
-  Desk(std::size_t thread_count, std::size_t most_) : threads(thread_count), most(most_) {}
+struct RequestPool {
+  RequestPool(std::size_t thread_count, std::size_t most_) : threads(thread_count), most(most_) {}
   asio::thread_pool threads;
   std::size_t most;
   std::atomic<std::size_t> asked{0};
 };
 
-/// Occupies one place of a desk until it is destroyed.
-class Place {
+/// Occupies one slot of a pool until it is destroyed.
+class RequestSlot {
  public:
-  explicit Place(Desk& desk) noexcept : desk_(desk) { ++desk.asked; }
-  ~Place() { --desk_.asked; }
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
+  explicit RequestSlot(RequestPool& pool) noexcept : pool_(pool) { ++pool.asked; }
+  ~RequestSlot() { --pool_.asked; }
+  RequestSlot(const RequestSlot&) = delete;
+  RequestSlot& operator=(const RequestSlot&) = delete;
 
  private:
-  Desk& desk_;
+  RequestPool& pool_;
 };
 
 }  // namespace
@@ -79,7 +79,7 @@ class HttpServer::Server final : public HttpHost {
   void accepted(const error_code& error, tcp::socket socket);
   void make_room();
   [[nodiscard]] Connections::iterator find(const HttpConnection& connection) noexcept;
-  [[nodiscard]] Desk& desk_of(HttpPage page) noexcept;
+  [[nodiscard]] RequestPool& pool_of(HttpPage page) noexcept;
   [[nodiscard]] HttpReply reply_to(HttpPage page) noexcept;
   [[nodiscard]] HttpReply page_text(HttpPage page) const;
 
@@ -98,9 +98,9 @@ class HttpServer::Server final : public HttpHost {
   Connections connections_;  // those that wait for their clients have the oldest first
   std::size_t answer_bytes_ = 0;
 
-  std::optional<Desk> pages_;
-  std::optional<Desk> health_;
-  std::optional<Desk> reloads_;
+  std::optional<RequestPool> pages_;
+  std::optional<RequestPool> health_;
+  std::optional<RequestPool> reloads_;
   std::thread thread_;
 };
 
@@ -166,7 +166,7 @@ void HttpServer::Server::accept() {
 
 void HttpServer::Server::accepted(const error_code& error, tcp::socket socket) {
   make_room();
-  if (error) return failed("a connection was not taken: " + error.message());
+  if (error) return failed("a connection could not be accepted: " + error.message());
   connections_.push_back(std::make_shared<HttpConnection>(std::move(socket), *this));
   const std::shared_ptr<HttpConnection> connection = connections_.back();
   try {
@@ -218,20 +218,20 @@ void HttpServer::Server::failed(std::string_view what) noexcept {
   }
 }
 
-Desk& HttpServer::Server::desk_of(HttpPage page) noexcept {
+RequestPool& HttpServer::Server::pool_of(HttpPage page) noexcept {
   return page == HttpPage::reload ? *reloads_ : page == HttpPage::readyz ? *health_ : *pages_;
 }
 
 void HttpServer::Server::make(const std::shared_ptr<HttpConnection>& connection, HttpPage page) {
   if (page == HttpPage::livez) return connection->answer({200, "ok\n", text_type, {}});
-  Desk& desk = desk_of(page);
-  if (desk.asked >= desk.most) {
-    return connection->answer(page == HttpPage::reload ? http_error(409, "another reload is under way")
-                                                       : http_error(503, "too many requests wait; try again"));
+  RequestPool& pool = pool_of(page);
+  if (pool.asked >= pool.most) {
+    return connection->answer(page == HttpPage::reload ? http_error(409, "another reload is running; try again")
+                                                       : http_error(503, "too many requests are waiting; try again"));
   }
-  asio::post(desk.threads, [this, connection, page, place = std::make_unique<Place>(desk)]() mutable {
+  asio::post(pool.threads, [this, connection, page, slot = std::make_unique<RequestSlot>(pool)]() mutable {
     connection->made(reply_to(page));
-    place.reset();  // before the client can ask again
+    slot.reset();  // before the client can ask again
     try {
       asio::post(io_, [connection] { connection->answer_made(); });
     } catch (...) {  // NOLINT(bugprone-empty-catch): the connection's timer sends the answer
@@ -289,8 +289,8 @@ void HttpServer::Server::stop_serving() {
     pause_.cancel(ignored);
     while (!connections_.empty()) std::shared_ptr<HttpConnection>(connections_.front())->close();
   });
-  for (std::optional<Desk>* desk : {&pages_, &health_, &reloads_}) {
-    if (*desk) (*desk)->threads.join();
+  for (std::optional<RequestPool>* pool : {&pages_, &health_, &reloads_}) {
+    if (*pool) (*pool)->threads.join();
   }
   work_.reset();
   if (thread_.joinable()) thread_.join();

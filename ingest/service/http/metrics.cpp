@@ -11,6 +11,7 @@
 #include <chrono>
 #include <map>
 #include <mutex>
+#include <string>
 #include <vector>
 
 namespace deltamatch::ingest {
@@ -35,11 +36,12 @@ const Histogram::BucketBoundaries& buckets() {
   return boundaries;
 }
 
-Family<Counter>& counters(Registry& registry, const char* name, const char* help) {
+// Registering a family again gives the one that is there.
+Family<Counter>& counters(Registry& registry, const std::string& name, const std::string& help) {
   return BuildCounter().Name(name).Help(help).Register(registry);
 }
 
-Family<Gauge>& gauges(Registry& registry, const char* name, const char* help) {
+Family<Gauge>& gauges(Registry& registry, const std::string& name, const std::string& help) {
   return BuildGauge().Name(name).Help(help).Register(registry);
 }
 
@@ -48,8 +50,8 @@ Family<Histogram>& histograms(Registry& registry, const char* name, const char* 
 }
 
 /// Raises a counter to a total. One thread at a time may use it per counter.
-void raise_to(Counter& counter, std::uint64_t total) {
-  const double more = static_cast<double>(total) - counter.Value();
+void raise_to(Counter& counter, double total) {
+  const double more = total - counter.Value();
   if (more > 0) counter.Increment(more);
 }
 
@@ -89,7 +91,7 @@ constexpr std::chrono::steady_clock::time_point no_time = std::chrono::steady_cl
 
 struct Metrics::Series {
   explicit Series(std::string_view version) {
-    gauges(registry, "deltamatch_build_info", "Always 1; its label says which version runs.")
+    gauges(registry, "deltamatch_build_info", "Always 1; the label version says which version runs.")
         .Add({{"version", text_of(version)}})
         .Set(1);
   }
@@ -97,14 +99,13 @@ struct Metrics::Series {
   Registry registry;
 
   Counter& updates =
-      counters(registry, "deltamatch_updates_total", "Updates taken into committed batches, refused ones included.").Add({});
-  Counter& batches = counters(registry, "deltamatch_batches_total", "Batches committed.").Add({});
+      counters(registry, "deltamatch_updates_total", "Updates in committed batches, refused ones included.").Add({});
+  Counter& batches = counters(registry, "deltamatch_batches_total", "Committed batches.").Add({});
   Histogram& batch_seconds =
-      histograms(registry, "deltamatch_batch_seconds", "Seconds from a batch's first record to its settling.")
+      histograms(registry, "deltamatch_batch_seconds", "Seconds from the first record of a batch to its commit.")
           .Add({}, buckets());
-  Family<Histogram>& step_seconds = histograms(registry, "deltamatch_step_seconds", "Seconds that a step took in a batch.");
-  Family<Counter>& edge_changes =
-      counters(registry, "deltamatch_edge_changes_total", "Edges inserted, deleted and expired by batches, once netted.");
+  Family<Histogram>& step_seconds = histograms(registry, "deltamatch_step_seconds", "Seconds of one step in one batch.");
+  Family<Counter>& edge_changes = counters(registry, "deltamatch_edge_changes_total", "Net edge changes of each batch.");
   Counter& inserted = edge_changes.Add(edge_change("inserted"));
   Counter& deleted = edge_changes.Add(edge_change("deleted"));
   Counter& expired = edge_changes.Add(edge_change("expired"));
@@ -123,33 +124,31 @@ struct Metrics::Series {
   Family<Gauge>& suspended_queries =
       gauges(registry, "deltamatch_query_suspended", "1 while a query is suspended because it exceeded its budget.");
   Gauge& under_way =
-      gauges(registry, "deltamatch_batch_under_way_seconds", "For how long the present batch has been processed; 0 if briefly.")
-          .Add({});
+      gauges(registry, "deltamatch_batch_under_way_seconds", "Seconds spent on the current batch; 0 for short ones.").Add({});
 
   Gauge& edges = gauges(registry, "deltamatch_graph_edges", "Edges of the data graph.").Add({});
   Gauge& vertices = gauges(registry, "deltamatch_graph_vertices", "Vertices of the data graph.").Add({});
   Gauge& bytes = gauges(registry, "deltamatch_graph_bytes", "Bytes of lists, dictionary and labels of the data graph.").Add({});
   Family<Gauge>& labels =
       gauges(registry, "deltamatch_graph_labels", "Different labels of vertices, or of edges, in the data graph.");
-  Family<Counter>& gpu_look_ups = counters(registry, "deltamatch_gpu_look_ups_total",
-                                           "Lists that kernels looked up in device memory (hit) or host memory (miss).");
-  Family<Counter>& gpu_copied = counters(registry, "deltamatch_gpu_copied_bytes_total", "Bytes sent to GPUs in bulk.");
-  Family<Gauge>& gpu_cached = gauges(registry, "deltamatch_gpu_cached_bytes", "Bytes of lists in device memory.");
   Family<Gauge>& watermark =
       gauges(registry, "deltamatch_watermark_seconds", "Event time up to which the stream is complete, since the epoch.");
 
-  Gauge& missing = gauges(registry, "deltamatch_input_partitions_missing", "Partitions that were read and are gone.").Add({});
-  Family<Gauge>& lag = gauges(registry, "deltamatch_consumer_lag", "Records of a partition that are in no committed batch.");
-  Family<Counter>& bad_records = counters(registry, "deltamatch_bad_records_total", "Records refused.");
+  Gauge& missing =
+      gauges(registry, "deltamatch_input_partitions_missing", "Partitions that were read before and are gone.").Add({});
+  Family<Gauge>& lag = gauges(registry, "deltamatch_consumer_lag", "Records in Kafka that are in no committed batch.");
+  Family<Counter>& bad_records = counters(registry, "deltamatch_bad_records_total", "Refused records.");
   Gauge& refused_share =
-      gauges(registry, "deltamatch_refused_share", "Share of the last records that was refused, from 0 to 1.").Add({});
+      gauges(registry, "deltamatch_refused_share", "Share of the last 10,000 records that was refused, from 0 to 1.").Add({});
   Family<Counter>& doubtful =
-      counters(registry, "deltamatch_doubtful_readings_total", "Warnings about how records are read, by their code.");
-  Family<Counter>& dead_letters = counters(registry, "deltamatch_dead_letters_total", "Records put among the dead letters.");
+      counters(registry, "deltamatch_doubtful_readings_total", "Warnings about how records are read, by code.");
+  Family<Counter>& dead_letters =
+      counters(registry, "deltamatch_dead_letters_total", "Refused records that were kept as dead letters.");
   Family<Counter>& shortened =
-      counters(registry, "deltamatch_shortened_records_total", "Records too large for a topic, written shortened.");
+      counters(registry, "deltamatch_shortened_records_total",
+               "Alerts and dead letters that were shortened because their topic refuses longer records.");
 
-  Family<Counter>& transactions = counters(registry, "deltamatch_transactions_total", "Transactions by their outcome.");
+  Family<Counter>& transactions = counters(registry, "deltamatch_transactions_total", "Transactions by outcome.");
   Histogram& transaction_seconds =
       histograms(registry, "deltamatch_transaction_seconds", "Seconds from a transaction's begin to its outcome.")
           .Add({}, buckets());
@@ -160,13 +159,13 @@ struct Metrics::Series {
       counters(registry, "deltamatch_snapshot_failures_total", "Snapshots that could not be written.").Add({});
 
   Family<Counter>& suppressed =
-      counters(registry, "deltamatch_alerts_suppressed_total", "Alerts that a sink's rate limit kept from it.");
+      counters(registry, "deltamatch_alerts_suppressed_total", "Alerts that the rate limit of a sink kept from it.");
   std::mutex raising_mutex;
   Family<Counter>& delivered = counters(registry, "deltamatch_alerts_delivered_total", "Alerts delivered to a sink.");
-  Family<Gauge>& undelivered =
-      gauges(registry, "deltamatch_sink_undelivered_batches", "Committed batches whose alerts a sink has not got yet.");
+  Family<Gauge>& undelivered = gauges(registry, "deltamatch_sink_undelivered_batches",
+                                      "Committed batches whose alerts are not delivered to a sink yet.");
   Family<Counter>& delivery_failures =
-      counters(registry, "deltamatch_delivery_failures_total", "Tries to deliver a batch to a sink that failed.");
+      counters(registry, "deltamatch_delivery_failures_total", "Failed tries to deliver a batch to a sink.");
   Family<Counter>& dropped = counters(registry, "deltamatch_alerts_dropped_total", "Alerts that a sink gave up.");
 
   Family<Gauge>& state = gauges(registry, "deltamatch_state", "1 for the state that the service is in, 0 for the others.");
@@ -243,12 +242,25 @@ void Metrics::graph(const GraphStatistics& graph) {
   series_->labels.Add({{"of", "edges"}}).Set(static_cast<double>(graph.edge_labels));
 }
 
-void Metrics::cache(const CacheStatistics& cache) {
+void Metrics::backend(const BackendStatistics& statistics) {
   const std::lock_guard lock(series_->raising_mutex);
-  raise_to(series_->gpu_look_ups.Add({{"result", "hit"}}), cache.hits);
-  raise_to(series_->gpu_look_ups.Add({{"result", "miss"}}), cache.misses);
-  raise_to(series_->gpu_copied.Add({}), cache.copied_bytes);
-  series_->gpu_cached.Add({}).Set(static_cast<double>(cache.cached_bytes));
+  Registry& registry = series_->registry;
+  const std::string prefix = "deltamatch_" + statistics.backend + "_";
+  for (const BackendMetric& metric : statistics.metrics) {
+    const double value = statistics.real(metric.name);
+    if (metric.kind == BackendMetric::Kind::gauge) {
+      gauges(registry, prefix + metric.name, metric.help).Add({}).Set(value);
+    } else if (metric.name == backend_metrics::hits || metric.name == backend_metrics::misses) {
+      // One family of both, so that a query can divide one by their sum.
+      const char* const result = metric.name == backend_metrics::hits ? "hit" : "miss";
+      raise_to(
+          counters(registry, prefix + "look_ups_total", "Lists looked up in the backend's memory (hit) or host memory (miss).")
+              .Add({{"result", result}}),
+          value);
+    } else {
+      raise_to(counters(registry, prefix + metric.name + "_total", metric.help).Add({}), value);
+    }
+  }
 }
 
 void Metrics::watermark(Timestamp watermark) { series_->watermark.Add({}).Set(static_cast<double>(watermark) * 1e-6); }
@@ -296,9 +308,9 @@ void Metrics::sink(std::string_view sink, const DeliveryStatistics& statistics) 
   const Labels labels{{"sink", text_of(sink)}};
   const std::lock_guard lock(series_->raising_mutex);
   series_->undelivered.Add(labels).Set(static_cast<double>(statistics.undelivered));
-  raise_to(series_->delivered.Add(labels), statistics.alerts);
-  raise_to(series_->delivery_failures.Add(labels), statistics.failures);
-  raise_to(series_->dropped.Add(labels), statistics.dropped);
+  raise_to(series_->delivered.Add(labels), static_cast<double>(statistics.alerts));
+  raise_to(series_->delivery_failures.Add(labels), static_cast<double>(statistics.failures));
+  raise_to(series_->dropped.Add(labels), static_cast<double>(statistics.dropped));
 }
 
 void Metrics::state(ServiceState state) {

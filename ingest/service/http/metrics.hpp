@@ -15,7 +15,7 @@
 #include "deltamatch/statistics.hpp"
 #include "deltamatch/update.hpp"
 #include "ingest/service/alert/deliverer.hpp"
-#include "ingest/service/state/mark.hpp"
+#include "ingest/service/state/commit_point.hpp"
 
 namespace deltamatch::ingest {
 
@@ -47,8 +47,8 @@ class Metrics {
   /// How long the engine has worked on the current batch. 0 means that no long batch is running.
   void batch_under_way(double seconds);
   void graph(const GraphStatistics& graph);
-  /// The current cache statistics of an engine that matches on GPUs.
-  void cache(const CacheStatistics& cache);
+  /// What the engine's backend reports. Its metrics are named deltamatch_<backend>_<name>.
+  void backend(const BackendStatistics& statistics);
   void watermark(Timestamp watermark);
 
   /// The number of partitions that were read before and are missing now.

@@ -17,7 +17,7 @@ struct Reserved {
 };
 
 constexpr std::string_view by_name = "the service derives it from the application's name";
-constexpr std::string_view by_protocol = "exactly-once delivery rests on the value that the service sets";
+constexpr std::string_view by_protocol = "exactly-once delivery depends on the value that the service sets";
 constexpr std::array<Reserved, 19> reserved{{
     {"transactional.id", by_name},
     {"group.id", by_name},
@@ -33,10 +33,10 @@ constexpr std::array<Reserved, 19> reserved{{
     {"enable.idempotence", by_protocol},
     {"enable.gapless.guarantee", by_protocol},
     {"delivery.report.only.error", by_protocol},
-    {"allow.auto.create.topics", "a topic that is misspelt must not come into being"},
-    {"transaction.timeout.ms", "it is an option of the service of its own"},
-    {"log.queue", "the service takes the log lines itself"},
-    {"topic.blacklist", "the topics to read are listed with the input"},
+    {"allow.auto.create.topics", "a misspelt topic must not be created"},
+    {"transaction.timeout.ms", "the key transaction_timeout of the service sets it"},
+    {"log.queue", "the service writes the log lines itself"},
+    {"topic.blacklist", "input.topics lists the topics to read"},
     {"group.protocol", by_protocol},
 }};
 

@@ -49,7 +49,7 @@ class Fenced : public Error {
 
 /// A transaction was neither committed nor aborted in time. To learn whether its records are visible, create the application's
 /// next Transactions object and read the last commit record. The failed object refuses everything from now on.
-class Undecided : public Error {
+class OutcomeUnknown : public Error {
  public:
   using Error::Error;
 };

@@ -28,7 +28,7 @@ class Marks {
     reader_.fetch_added();
   }
 
-  std::optional<Mark> next(Deadline deadline) {
+  std::optional<CommitPoint> next(Deadline deadline) {
     while (reader_.seen(0) < end_) {
       Message::Handle message(rd_kafka_consumer_poll(reader_.client().c(), std::min(remaining_ms(deadline), 100)));
       if (message != nullptr) {
@@ -45,7 +45,8 @@ class Marks {
           return mark;
         }
       } else if (Clock::now() >= deadline) {
-        throw Unreachable(to_string(topic_), fmt::format("read to offset {} of {} in the time given", reader_.seen(0), end_),
+        throw Unreachable(to_string(topic_),
+                          fmt::format("only read to offset {} of {} in the time allowed", reader_.seen(0), end_),
                           "check that the brokers are up");
       }
     }
@@ -57,13 +58,13 @@ class Marks {
 
  private:
   /// Returns nothing if another program wrote the record. Such a record says nothing about commits.
-  std::optional<Mark> mark_in(const Message& record) {
+  std::optional<CommitPoint> mark_in(const Message& record) {
     const std::string_view value = record.value.value_or("");
     const std::string where = fmt::format("{} at offset {}", to_string(topic_), record.offset);
     try {
-      Mark mark = parse_mark(value, where);
+      CommitPoint mark = parse_mark(value, where);
       if (last_ && mark.batch <= *last_) {
-        pass_over(record.offset, fmt::format("the mark of batch {} behind that of batch {}", mark.batch, *last_));
+        pass_over(record.offset, fmt::format("the mark of batch {} follows that of batch {}", mark.batch, *last_));
         return std::nullopt;
       }
       last_ = mark.batch;
@@ -71,10 +72,10 @@ class Marks {
     } catch (const Error& error) {
       if (claims_to_be_mark(value)) {
         throw Error("", error.what(),
-                    "run the release that wrote it; if it is a stray, give the application another name and an empty state "
-                    "directory, and let nobody else write to this topic");
+                    "use the release that wrote it; or, if another program wrote it, choose another application name and an "
+                    "empty state directory, and allow only the service to write to its topic");
       }
-      pass_over(record.offset, "no commit record");
+      pass_over(record.offset, "not a commit record");
       return std::nullopt;
     }
   }
@@ -88,7 +89,8 @@ class Marks {
          {"offset", std::to_string(offset)},
          {"what", what},
          {"effect", "it is passed over"},
-         {"remedy", "find out who writes to this topic, and allow only the application to (an ACL of the brokers)"}});
+         {"remedy",
+          "find out who writes to this topic, and allow only the service to write to it (by an ACL of the brokers)"}});
   }
 
   Reader reader_;
@@ -125,17 +127,17 @@ struct CommitLog::State {
 
   const Cluster cluster;
   const TopicPartition topic;
-  std::set<std::int64_t> told;   // offsets of strays that were logged
-  std::unique_ptr<Marks> marks;  // what next() reads
-  std::optional<Mark> first;     // the first of them, read already
+  std::set<std::int64_t> told;       // offsets of strays that were logged
+  std::unique_ptr<Marks> marks;      // what next() reads
+  std::optional<CommitPoint> first;  // the first of them, read already
   std::optional<BatchProgress> progress;
 };
 
 CommitLog::CommitLog(const Cluster& cluster) : state_(std::make_unique<State>(cluster)) {}
 CommitLog::~CommitLog() = default;
 
-std::optional<Mark> CommitLog::last(Deadline deadline) {
-  std::optional<Mark> last;
+std::optional<CommitPoint> CommitLog::last(Deadline deadline) {
+  std::optional<CommitPoint> last;
   static_cast<void>(state_->walk_back(deadline, [&](Marks& marks) {
     while (auto mark = marks.next(deadline)) last = std::move(mark);
     state_->progress = marks.progress();
@@ -156,7 +158,7 @@ void CommitLog::seek(std::uint64_t batch, Deadline deadline) {
   while (s.first && s.first->batch < batch) s.first = s.marks->next(deadline);
 }
 
-std::optional<Mark> CommitLog::next(Deadline deadline) {
+std::optional<CommitPoint> CommitLog::next(Deadline deadline) {
   State& s = *state_;
   if (s.first) return std::exchange(s.first, std::nullopt);
   return s.marks == nullptr ? std::nullopt : s.marks->next(deadline);

@@ -6,14 +6,14 @@
 #include <optional>
 
 #include "ingest/service/kafka/client.hpp"
-#include "ingest/service/state/mark.hpp"
+#include "ingest/service/state/commit_point.hpp"
 #include "ingest/service/state/publish_progress.hpp"
 
 namespace deltamatch::ingest::kafka {
 
-/// Reads the records that the application's transactions wrote to its commit topic. Each record is one to_json(Mark). The
-/// result is final once a Transactions object has been created, because no older transaction survives that. Before that, reads
-/// wait for an open transaction to end. Only one thread may use it.
+/// Reads the records that the application's transactions wrote to its commit topic. Each record is one to_json(CommitPoint).
+/// The result is final once a Transactions object has been created, because no older transaction survives that. Before that,
+/// reads wait for an open transaction to end. Only one thread may use it.
 class CommitLog {
  public:
   explicit CommitLog(const Cluster& cluster);
@@ -25,7 +25,7 @@ class CommitLog {
   /// end, and skips whatever was aborted there. Records that another program wrote are reported to the journal and skipped.
   /// They are no marks, or they mark batches that were marked already. Throws Error for a damaged mark or one of another
   /// version, and Unreachable at the deadline.
-  [[nodiscard]] std::optional<Mark> last(Deadline deadline);
+  [[nodiscard]] std::optional<CommitPoint> last(Deadline deadline);
 
   /// The progress of a batch after the last mark, which last() found: how far that batch is published.
   [[nodiscard]] const std::optional<BatchProgress>& progress() const noexcept;
@@ -34,7 +34,7 @@ class CommitLog {
   void seek(std::uint64_t batch, Deadline deadline);
 
   /// The next mark after seek(). Returns nothing at the end, which is the end as of seek(). Throws as last() does.
-  [[nodiscard]] std::optional<Mark> next(Deadline deadline);
+  [[nodiscard]] std::optional<CommitPoint> next(Deadline deadline);
 
  private:
   struct State;

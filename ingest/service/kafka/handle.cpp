@@ -46,7 +46,7 @@ Client<T>::Client(const Cluster& cluster, std::string_view name, std::unique_ptr
   inner_->callbacks = std::move(callbacks);
   if (!waits_are_steady()) {
     inner_->client_log->tell(Level::warn, "kafka_waits_by_the_wall_clock",
-                             {{"effect", "while the system's clock steps back, nothing is committed"}});
+                             {{"effect", "nothing is committed while the system's clock steps back"}});
   }
   std::string reason;
   if (configuration->set("event_cb", inner_->client_log.get(), reason) == RdKafka::Conf::CONF_OK) {

@@ -68,7 +68,7 @@ std::vector<InputPartition> Input::discover(Deadline deadline) {
     if (is_expression(topics) || counts.contains(topics.name)) continue;
     counts[topics.name] = count_partitions(s.reader.client(), topics.name, deadline);
     if (counts[topics.name] == 0) {
-      throw Error("\"" + topics.name + "\"", "there is no such topic to read", "make it, or correct its name in the input");
+      throw Error("\"" + topics.name + "\"", "the topic does not exist", "create it, or correct its name in input.topics");
     }
   }
   std::vector<InputPartition> found;

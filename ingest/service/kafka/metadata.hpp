@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "ingest/service/kafka/handle.hpp"
-#include "ingest/service/state/mark.hpp"
+#include "ingest/service/state/commit_point.hpp"
 
 namespace deltamatch::ingest::kafka {
 

@@ -40,7 +40,8 @@ class Membership final : public RdKafka::RebalanceCb {
     std::unique_lock lock(mutex_);
     const bool told = changed_.wait(lock, stop, [&] { return owned_ || failure_; });
     if (owned_) return true;
-    if (told && failure_) throw Error("kafka", *failure_, "see docs/guide/kafka-service.md for the rights that it needs");
+    if (told && failure_)
+      throw Error("kafka", *failure_, "see docs/guide/kafka-service.md for the rights that the service needs");
     return false;
   }
 
@@ -109,7 +110,7 @@ struct Ownership::State {
       if (code == RdKafka::ERR_NO_ERROR || code == RdKafka::ERR__TIMED_OUT) continue;
       const std::string text = client.client_log().blot(message->errstr());
       client.client_log().tell(Level::warn, "ownership_error", {{"error", RdKafka::err2str(code)}, {"message", text}});
-      if (lasts(code)) membership->fail("this instance cannot stand for ownership: " + text);
+      if (lasts(code)) membership->fail("this instance cannot join the group of owners: " + text);
     }
   }
 

@@ -50,7 +50,7 @@ void Reader::leave(std::uint32_t partition) {
       RdKafka::TopicPartition::create(partitions_[partition].topic, partitions_[partition].partition)};
   const std::unique_ptr<RdKafka::Error> error(client_->incremental_unassign(left));
   RdKafka::TopicPartition::destroy(left);
-  if (error) throw Error("kafka", "a partition could not be left: " + error->str());
+  if (error) throw Error("kafka", "a partition could not be unassigned: " + error->str());
 }
 
 void Reader::resume(std::uint32_t partition) {
@@ -149,12 +149,15 @@ void Reader::refuse_offset(std::uint32_t partition) {
   const std::int64_t needed = seen(partition);
   if (needed > high) {
     throw Error(
-        to_string(name), fmt::format("the input ends at offset {}, before offset {}, which is needed next", high, needed),
-        "records were lost or the topic was made anew: restore it, or begin with a new state and a new application name");
+        to_string(name),
+        fmt::format(
+            "the partition ends at offset {}, but offset {} is needed next: records were lost, or the topic was created anew",
+            high, needed),
+        "restore the topic, or choose an empty state directory and another application name");
   }
   throw Error(to_string(name),
-              fmt::format("input no longer retained: offset {} is needed next, the lowest retained is {}", needed, low),
-              "restore the records or the state directory, or begin with a new state and a new application name");
+              fmt::format("offset {} is needed next, but the topic no longer retains it: its lowest offset is {}", needed, low),
+              "restore the records or the state directory, or choose an empty state directory and another application name");
 }
 
 std::int64_t Reader::end(const TopicPartition& partition) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "ingest/service/kafka/handle.hpp"
-#include "ingest/service/kafka/message.hpp"
+#include "ingest/service/kafka/kafka_message.hpp"
 
 namespace deltamatch::ingest::kafka {
 
@@ -23,7 +23,7 @@ struct FetchLimits {
 class PartitionGone : public Error {
  public:
   PartitionGone(std::uint32_t index, const std::string& name)
-      : Error(name, "the brokers do not know this partition any more", "restore the topic, or take it out of the input"),
+      : Error(name, "the brokers no longer know this partition", "restore the topic, or remove it from input.topics"),
         partition(index) {}
   std::uint32_t partition;
 };

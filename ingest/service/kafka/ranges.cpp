@@ -90,9 +90,11 @@ void RangeReader::State::heed_the_rest(std::uint32_t partition, std::int64_t end
   }
   const std::int64_t high = reader.end(name);
   if (high >= 0 && high < end && reader.seen(partition) >= high) {
-    throw Error(
-        to_string(name), fmt::format("the input ends at offset {}, before offset {}, up to which it was read once", high, end),
-        "records were lost or the topic was made anew: restore it, or begin with a new state and a new application name");
+    throw Error(to_string(name),
+                fmt::format("the partition ends at offset {}, but was read to offset {} before: records were lost, or the "
+                            "topic was created anew",
+                            high, end),
+                "restore the topic, or choose an empty state directory and another application name");
   }
 }
 

@@ -25,9 +25,9 @@ std::optional<TopicExpression::Fault> TopicExpression::Compiled::fault() const {
   if (expression.ok()) return std::nullopt;
   const bool left_out = expression.error_code() == RE2::ErrorBadPerlOp || expression.error_code() == RE2::ErrorBadEscape ||
                         expression.error_code() == RE2::ErrorRepeatOp;
-  return Fault{fmt::format("not a regular expression that RE2 takes: {}", expression.error()),
+  return Fault{fmt::format("RE2 does not accept this regular expression: {}", expression.error()),
                left_out ? "write it without back references, look-around and possessive repeats, or write a topic's name"
-                        : "mend it, or write a topic's name"};
+                        : "correct it, or write a topic's name"};
 }
 
 std::optional<TopicExpression::Fault> TopicExpression::fault_of(std::string_view text) { return Compiled(text).fault(); }

@@ -63,7 +63,7 @@ std::string setting_of(Consumer& client, const std::string& topic, std::string_v
 void ensure_commit_topic(const Cluster& cluster, Deadline deadline) {
   const std::string name = commit_topic(cluster.application);
   const std::string remedy = fmt::format(
-      "make it: kafka-topics.sh --create --topic {} --partitions 1 --config cleanup.policy=delete --config retention.ms=-1",
+      "create it: kafka-topics.sh --create --topic {} --partitions 1 --config cleanup.policy=delete --config retention.ms=-1",
       name);
   Consumer client(cluster, "topics", reader_configuration(cluster, {}));
   int count = count_partitions(client, name, deadline);
@@ -73,16 +73,16 @@ void ensure_commit_topic(const Cluster& cluster, Deadline deadline) {
     if (code == RdKafka::ERR_NO_ERROR) {
       client.client_log().tell(Level::info, "commit_topic_made", {{"topic", name}});
     } else if (code != RdKafka::ERR_TOPIC_ALREADY_EXISTS) {
-      throw Error("\"" + name + "\"", "the topic of commit records could not be made: " + RdKafka::err2str(code), remedy);
+      throw Error("\"" + name + "\"", "the topic of commit records could not be created: " + RdKafka::err2str(code), remedy);
     }
     while ((count = count_partitions(client, name, deadline)) == 0) {
       if (Clock::now() >= deadline)
-        throw Unreachable("\"" + name + "\"", "the topic was made, but the brokers do not show it yet");
+        throw Unreachable("\"" + name + "\"", "the topic was created, but the brokers do not show it yet");
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
   }
   if (count > 1) {
-    throw Error("\"" + name + "\"", fmt::format("the topic of commit records has {} partitions, it needs one", count),
+    throw Error("\"" + name + "\"", fmt::format("the topic of commit records has {} partitions, but needs one", count),
                 "choose another name for the application, or delete the topic if nothing was committed yet");
   }
   for (const auto& [key, kept] : {std::pair{"retention.ms", "-1"}, std::pair{"cleanup.policy", "delete"}}) {

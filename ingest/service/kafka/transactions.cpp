@@ -200,8 +200,8 @@ void Transactions::State::commit(const PutRecords& put, const Offsets& offsets, 
           {{"try", std::to_string(tries)}, {"error", RdKafka::err2str(failure.code)}, {"message", text}});
       const auto pause = std::min(10ms * (1 << tries), 1000ms);
       if (tries == most_tries || Clock::now() + pause >= deadline) {
-        throw Error("kafka", fmt::format("no transaction could be committed, {} tried: {}", tries, text),
-                    "nothing of it is visible; try again");
+        throw Error("kafka", fmt::format("no transaction could be committed in {} tries: {}", tries, text),
+                    "start the service again; nothing of the transaction is visible");
       }
       std::this_thread::sleep_for(pause);
       ++tries;
@@ -217,7 +217,7 @@ unsigned Transactions::aborted() const noexcept { return state_->aborted; }
 void Transactions::State::init(Deadline deadline) {
   const auto late = [&] {
     const std::string problem = producer.client_log().last_problem();
-    throw Unreachable("kafka", "transactions could not be begun yet" + (problem.empty() ? "" : ": " + problem),
+    throw Unreachable("kafka", "no transaction could be begun yet" + (problem.empty() ? "" : ": " + problem),
                       producer.client_log().remedy());
   };
   try {
@@ -289,10 +289,10 @@ void Transactions::State::produce(const OutputRecord& record, std::size_t number
       if (full) {
         throw Error(
             "kafka",
-            fmt::format("the records of one transaction do not reach the brokers in the {} ms there are for them: {} were "
-                        "handed on, and there is no room for more",
-                        std::chrono::duration_cast<std::chrono::milliseconds>(allowed()).count(), number),
-            "raise transaction_timeout, or let a batch find less: lower batch.max_updates, or set a sink's rate_limit");
+            fmt::format(
+                "the records of one transaction did not reach the brokers within {} ms: {} are queued, and the queue is full",
+                std::chrono::duration_cast<std::chrono::milliseconds>(allowed()).count(), number),
+            "raise transaction_timeout, lower batch.max_updates, or set a sink's rate_limit");
       }
       throw failure;
     }
@@ -388,7 +388,7 @@ void Transactions::State::send_offsets(const Offsets& all, Deadline deadline) {
     return std::move(call->answer);
   };
   settle(deadline, send,
-         [&] { throw TransactionFailure{RdKafka::ERR__TIMED_OUT, "the input's offsets could not be sent in time", {}}; });
+         [&] { throw TransactionFailure{RdKafka::ERR__TIMED_OUT, "the offsets of the input could not be sent in time", {}}; });
 }
 
 void Transactions::State::flush(Deadline deadline) {
@@ -414,7 +414,7 @@ void Transactions::State::abort(Deadline deadline) {
     ++aborted;
   } catch (const TransactionFailure& failure) {
     die(Error("kafka", "a transaction could neither be committed nor aborted: " + producer.client_log().blot(failure.what),
-              "start again"));
+              "start the service again"));
   }
 }
 
@@ -445,26 +445,27 @@ void Transactions::State::die_of(const rd_kafka_error_t& fatal) {
   const std::string text = producer.client_log().blot(reason.what);
   if (reason.code == RdKafka::ERR_INVALID_TRANSACTION_TIMEOUT) {
     die(Error(ErrorKind::configuration, "transaction_timeout",
-              fmt::format("the brokers do not take {} ms: {}", timeout.count(), text),
-              "lower it, or raise transaction.max.timeout.ms of the brokers"));
+              fmt::format("the brokers do not accept {} ms: {}", timeout.count(), text),
+              "lower transaction_timeout, or raise transaction.max.timeout.ms of the brokers"));
   }
-  if (!is_fencing(reason.code)) die(Error("kafka", "transactions have ended for good: " + text, "start again"));
+  if (!is_fencing(reason.code))
+    die(Error("kafka", "the producer can commit no more transactions: " + text, "start the service again"));
   if (Clock::now() - begun >= timeout && begun != Clock::time_point{}) {
     die(Fenced(
         "kafka",
         fmt::format("the brokers ended a transaction that was open for longer than {} ms, or another instance took over: {}",
                     timeout.count(), text),
-        "start again"));
+        "start the service again"));
   }
   die(Fenced("kafka", "another instance of \"" + application + "\" took over: " + text,
-             "let it work, or stop it and start again"));
+             "leave the work to it, or stop it and start this instance again"));
 }
 
 void Transactions::State::undecided(std::string_view during) {
   const std::string problem = producer.client_log().last_problem();
-  die(Undecided("kafka",
-                fmt::format("the brokers did not answer in time to {}{}{}", during, problem.empty() ? "" : ": ", problem),
-                "start again: the last commit record tells whether the batch was committed"));
+  die(OutcomeUnknown("kafka",
+                     fmt::format("the brokers did not answer in time to {}{}{}", during, problem.empty() ? "" : ": ", problem),
+                     "start the service again; it finds out whether the batch was committed"));
 }
 
 void Transactions::State::refuse(const TransactionFailure& failure) const {
@@ -481,14 +482,14 @@ void Transactions::State::refuse(const TransactionFailure& failure) const {
       throw TooLarge(
           first.record, first.bytes, failure.topic, where,
           fmt::format("a record is too large: {} (message.max.bytes is {} here; the topic has its own)", text, limit),
-          "raise max.message.bytes of the topic, and message.max.bytes here where it is set");
+          "raise max.message.bytes of the topic, and kafka.message.max.bytes if it is set");
     }
     case RdKafka::ERR_UNKNOWN_TOPIC_OR_PART:
     case RdKafka::ERR__UNKNOWN_TOPIC:
     case RdKafka::ERR__UNKNOWN_PARTITION:
       if (failure.topic.empty())
-        throw Error(where, "the input's offsets were refused: " + text, "check that all of its topics still exist");
-      throw Error(where, "there is no such topic to write to", "make it");
+        throw Error(where, "the brokers refused the offsets of the input: " + text, "check that all of its topics still exist");
+      throw Error(where, "the topic to write to does not exist", "create it");
     default:
       throw Error(where, text, "nothing of the transaction is visible");
   }

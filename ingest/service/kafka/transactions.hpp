@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "ingest/service/kafka/client.hpp"
-#include "ingest/service/state/mark.hpp"
+#include "ingest/service/state/commit_point.hpp"
 
 namespace deltamatch::ingest::kafka {
 
@@ -67,8 +67,8 @@ class Transactions {
   /// aborted, or finished if it was already being committed. Throws Unreachable at the deadline, Fenced if a newer object comes
   /// in between, and Error.
   Transactions(const Cluster& cluster, std::chrono::milliseconds timeout, Deadline deadline);
-  /// Closes within 5 seconds. Otherwise a thread that ends with the process closes the client. After Undecided, the brokers
-  /// abort the open transaction at most `timeout` after its start.
+  /// Closes within 5 seconds. Otherwise a thread that ends with the process closes the client. After OutcomeUnknown, the
+  /// brokers abort the open transaction at most `timeout` after its start.
   ~Transactions();
   Transactions(const Transactions&) = delete;
   Transactions& operator=(const Transactions&) = delete;
@@ -82,12 +82,12 @@ class Transactions {
   /// written again, at most 10 times. Each of these is reported to the journal. Aborting may take a second beyond the deadline.
   /// Throws:
   /// - Fenced: a newer instance has started. Not committed.
-  /// - Undecided: the deadline passed while the brokers did not answer. It may be committed or not; see Undecided.
+  /// - OutcomeUnknown: the deadline passed while the brokers did not answer. It may be committed or not; see OutcomeUnknown.
   /// - TooLarge: a record cannot be written. Not committed; further calls are allowed. If several records were refused
   ///   together, they are sent in smaller and smaller groups until the record is known.
   /// - Error: refused permanently (topic missing, not authorised), or given up. Not committed; further calls are allowed.
   ///
-  /// After Fenced and Undecided, every further call throws the same.
+  /// After Fenced and OutcomeUnknown, every further call throws the same.
   ///
   /// Brokers accept no offsets of a partition that is gone. Such offsets are left out from then on, which is reported to the
   /// journal.

@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "ingest/codec/formats.hpp"
+
 namespace deltamatch::ingest {
 namespace {
 
@@ -19,33 +21,15 @@ std::int64_t milliseconds_ahead(Timestamp time, std::int64_t recorded) {
   return ahead / 1000 + (ahead % 1000 != 0 ? 1 : 0);
 }
 
+Position position_of(const InputRecord& record) noexcept {
+  return {static_cast<std::uint64_t>(record.offset), static_cast<std::uint32_t>(record.part)};
+}
+
 }  // namespace
 
-std::string_view UpdateRun::key(std::size_t update) const {
-  if (kept_.empty()) return {};
-  return std::string_view(bytes_).substr(kept_[update].begin, kept_[update].key_end - kept_[update].begin);
-}
-
-std::string_view UpdateRun::value(std::size_t update) const {
-  if (kept_.empty()) return {};
-  return std::string_view(bytes_).substr(kept_[update].key_end, kept_[update].value_end - kept_[update].key_end);
-}
-
-void UpdateRun::add(const Update& update, Origin origin) {
+void UpdateRun::add(const Update& update, Position position) {
   updates.add(update);
-  origins.push_back(origin);
-}
-
-void UpdateRun::keep(std::string_view key, std::string_view value) {
-  if (!kept_.empty() && updates.updates().back().continues) {
-    kept_.push_back(kept_.back());
-    return;
-  }
-  const std::size_t begin = bytes_.size();
-  bytes_.append(key);
-  const std::size_t key_end = bytes_.size();
-  bytes_.append(value);
-  kept_.push_back({begin, key_end, bytes_.size()});
+  positions.push_back(position);
 }
 
 void UpdateRun::append(UpdateRun& other) {
@@ -54,19 +38,14 @@ void UpdateRun::append(UpdateRun& other) {
     return;
   }
   for (const Update& update : other.updates.updates()) updates.add(update);
-  origins.insert(origins.end(), other.origins.begin(), other.origins.end());
-  const std::size_t shift = bytes_.size();
-  bytes_ += other.bytes_;
-  for (const Kept& kept : other.kept_) {
-    kept_.push_back({kept.begin + shift, kept.key_end + shift, kept.value_end + shift});
-  }
+  positions.insert(positions.end(), other.positions.begin(), other.positions.end());
+  kept.append(other.kept);
 }
 
 void UpdateRun::clear() noexcept {
   updates.clear();
-  origins.clear();
-  bytes_.clear();
-  kept_.clear();
+  positions.clear();
+  kept.clear();
 }
 
 Assembler::Assembler(const InputOptions& options, BatchLimits limits, std::size_t max_bytes, std::optional<Timestamp> watermark,
@@ -87,7 +66,7 @@ std::size_t Assembler::open(const TopicPartition& partition, std::int64_t next, 
   CodecOptions reading = topics.codec;
   Doubts& doubts = doubts_.try_emplace(topics.name, OptionSpelling{.prefix = {}, .in_configuration = true}).first->second;
   reading.doubts = &doubts;
-  const bool tells_kinds = !reading.ids && (topics.format == Format::jsonl || topics.format == Format::binary);
+  const bool tells_kinds = !reading.ids && traits_of(topics.format).tells_kinds;
   std::unique_ptr<Codec> codec = make_message_codec(topics.format, reading);
   const auto number = static_cast<std::uint32_t>(parts_.size());
   const auto place = std::upper_bound(order_.begin(), order_.end(), partition,
@@ -122,7 +101,7 @@ bool Assembler::add(const InputRecord& record, Clock::time_point now) {
   return true;
 }
 
-void Assembler::at_end(std::span<const std::optional<AtEnd>> ends) {
+void Assembler::at_end(std::span<const std::optional<IdleEvidence>> ends) {
   for (std::size_t part = 0; part < std::min(ends.size(), parts_.size()); ++part) watermarks_.at_end(part, ends[part]);
 }
 
@@ -152,15 +131,14 @@ bool Assembler::decode(Part& part, const InputRecord& record) {
            fmt::format("the record has {} bytes, more than the limit of {}", record.value->size(), max_record_));
     return true;
   }
-  const Position position{static_cast<std::uint64_t>(record.offset), static_cast<std::uint32_t>(record.part)};
+  const Position position = position_of(record);
   part.doubts->at(position);
   const Decoded decoded = within_max_name(part.codec->decode(*record.value));
   if (decoded.refused) {
     refuse(part, record, *decoded.refused, decoded.message);
     return true;
   }
-  std::optional<Timestamp> largest;
-  for (const Update& update : decoded.updates) largest = std::max(largest, update.time);
+  const std::optional<Timestamp> largest = largest_time(decoded.updates);
   if (const std::int64_t ahead = largest ? milliseconds_ahead(*largest, record.timestamp) : 0;
       max_ahead_.count() != 0 && ahead > max_ahead_.count()) {
     refuse(
@@ -180,8 +158,12 @@ bool Assembler::decode(Part& part, const InputRecord& record) {
 
 void Assembler::take(Part& part, const InputRecord& record, std::span<const Update> updates) {
   for (const Update& update : updates) {
-    part.run.add(update, {static_cast<std::uint32_t>(record.part), record.offset});
-    if (on_error_ == OnError::dead_letter) part.run.keep(record.key, *record.value);
+    part.run.add(update, position_of(record));
+    if (on_error_ != OnError::dead_letter) continue;
+    if (update.continues)
+      part.run.kept.repeat();
+    else
+      part.run.kept.add(record.key, *record.value);
   }
   updates_ += updates.size();
 }

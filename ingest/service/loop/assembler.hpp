@@ -14,11 +14,14 @@
 #include <vector>
 
 #include "deltamatch/update.hpp"
+#include "ingest/batch/batcher.hpp"
+#include "ingest/batch/kept_records.hpp"
 #include "ingest/codec/codec.hpp"
 #include "ingest/codec/doubts.hpp"
 #include "ingest/service/loop/watermarks.hpp"
 #include "ingest/service/service_options.hpp"
-#include "ingest/service/state/mark.hpp"
+#include "ingest/service/state/commit_point.hpp"
+#include "ingest/source/record_source.hpp"
 
 namespace deltamatch::ingest {
 
@@ -43,42 +46,21 @@ struct BadRecord {
 };
 
 /// Updates with the records that they came from.
-class UpdateRun {
- public:
-  struct Origin {
-    std::uint32_t part = 0;  ///< number of the partition, from Assembler::open
-    std::int64_t offset = 0;
-    friend bool operator==(const Origin&, const Origin&) = default;
-  };
-
+struct UpdateRun {
   UpdateBatch updates;
-  std::vector<Origin> origins;  ///< by update
+  std::vector<Position> positions;  ///< by update: the number of the partition, from Assembler::open, and the offset
+  KeptRecords kept;                 ///< empty unless OnError::dead_letter
 
-  /// The key and value of an update's record. They are kept only with OnError::dead_letter.
-  [[nodiscard]] std::string_view key(std::size_t update) const;
-  [[nodiscard]] std::string_view value(std::size_t update) const;
-
-  void add(const Update& update, Origin origin);
-  /// Keeps the record of the update added last. Call it once for all updates of a record.
-  void keep(std::string_view key, std::string_view value);
+  void add(const Update& update, Position position);
   /// Moves all of another run to the end of this one. The other run must then be cleared.
   void append(UpdateRun& other);
   /// Keeps the memory for reuse.
   void clear() noexcept;
-
- private:
-  struct Kept {
-    std::size_t begin;
-    std::size_t key_end;
-    std::size_t value_end;
-  };
-  std::string bytes_;
-  std::vector<Kept> kept_;  // by update
 };
 
 /// The input of one batch. Updates are in the order of (topic, partition, offset) and carry the watermark.
 struct InputBatch : UpdateRun {
-  std::shared_ptr<const std::vector<TopicPartition>> parts;  ///< by the numbers in origins
+  std::shared_ptr<const std::vector<TopicPartition>> parts;  ///< by the numbers in positions
   Offsets ends;                                              ///< of every partition, even if it did not move
   std::uint64_t records = 0;
   std::vector<BadRecord> bad;                                ///< unreadable records, with OnError::dead_letter
@@ -90,7 +72,8 @@ struct InputBatch : UpdateRun {
   double fetch_seconds = 0;                     ///< time spent waiting for its records and taking them over
   double decode_seconds = 0;
 
-  [[nodiscard]] const TopicPartition& partition(std::size_t update) const { return (*parts)[origins[update].part]; }
+  [[nodiscard]] const TopicPartition& partition(std::size_t update) const { return (*parts)[positions[update].part]; }
+  [[nodiscard]] std::int64_t offset(std::size_t update) const { return static_cast<std::int64_t>(positions[update].number); }
 };
 
 /// Not thread-safe.
@@ -112,7 +95,7 @@ class Assembler {
   void hold(const TopicPartition& partition, std::int64_t end) { held_.insert_or_assign(partition, end); }
 
   /// Sets what is known of the partitions' ends, by number; the last ones may be missing. Call it between two batches.
-  void at_end(std::span<const std::optional<AtEnd>> ends);
+  void at_end(std::span<const std::optional<IdleEvidence>> ends);
   /// A partition that is gone does not hold the watermark until it returns.
   void leave(std::size_t part) { watermarks_.leave(part); }
   void resume(std::size_t part, Clock::time_point now) { watermarks_.resume(part, now); }

@@ -23,7 +23,7 @@ void for_each_batch(const StateDirectory& directory, std::uint64_t from, std::ui
   if (from > up_to) return;
   LogReader reader(directory.path(), directory.fingerprint(), {.updates_from = LogReader::none, .alerts_from = from});
   std::uint64_t expected = from;  // every batch has an entry
-  std::string why = "they are not there";
+  std::string why = "the log does not hold them";
   const auto expect_from = [&](std::uint64_t batch) {
     if (expected < batch) gap(expected, batch, why);
     expected = batch;
@@ -75,8 +75,8 @@ class StreamReader {
     at_ = 0;
     const LogReader::Entry entry = log_.next();
     if (entry == LogReader::Entry::end) {
-      throw Error(folder_.string(), "the alerts of batch " + std::to_string(batch_) + " cannot be read from the log",
-                  "bring the log back from a backup");
+      throw Error(folder_.string(), "the log no longer holds the alerts of batch " + std::to_string(batch_) + "",
+                  "restore the state directory from a backup");
     }
     ended_ = entry == LogReader::Entry::batch && log_.batch().mark.batch >= batch_;
     in_piece_ = entry == LogReader::Entry::piece && log_.piece().batch == batch_ && log_.piece().sink == sink_;
@@ -155,7 +155,7 @@ class Completion {
   /// Returns the file's new position. `position` is the noted one, or empty.
   std::string run(const std::string& position, std::uint64_t from, std::uint64_t up_to) {
     std::string reached = file_.keep(position, [&](std::string_view alert) { return stays(alert, up_to, !position.empty()); });
-    journal_.tell(Level::warn, "the log does not tell all of a file: its own lines do, and none is taken back",
+    journal_.tell(Level::warn, "the log does not cover all lines of a file, so the file keeps them",
                   {{"sink", sink_}, {"position", reached}, {"holds_alerts_up_to_batch", std::to_string(held_.batch)}});
     const LogGap lost = report_lost(sink_, journal_);
     const LogGap gap = [&](std::uint64_t first, std::uint64_t next, const std::string& why) {
@@ -182,8 +182,8 @@ class Completion {
     }
     if (*batch > committed) {
       journal_.tell(Level::warn,
-                    is_known ? "a file held alerts behind the last commit record: they are taken back"
-                             : "a file holds alerts behind the last commit record",
+                    is_known ? "alerts of an uncommitted batch are removed from a file"
+                             : "a file holds alerts of an uncommitted batch, and keeps them",
                     {{"sink", sink_}, {"batch", std::to_string(*batch)}, {"committed", std::to_string(committed)}});
       return !is_known;
     }
@@ -244,12 +244,12 @@ std::vector<Delivery> read_back(const StateDirectory& directory, std::string_vie
 
 LogGap report_lost(const std::string& sink, Journal& journal) {
   return [sink, &journal](std::uint64_t from, std::uint64_t next, const std::string& why) {
-    journal.tell(Level::error, "alerts are lost with the log, unless the sink had got them",
+    journal.tell(Level::error, "alerts are lost with the log, unless the sink already has them",
                  {{"sink", sink},
                   {"from", std::to_string(from)},
                   {"to", std::to_string(next - 1)},
                   {"why", why},
-                  {"remedy", "deltamatch replay --cuts finds the alerts of these batches again"}});
+                  {"remedy", "find these alerts again with deltamatch replay --cuts"}});
   };
 }
 
@@ -283,11 +283,11 @@ void settle_sinks(const ServiceOptions& options, const StateDirectory& directory
       const std::unique_ptr<AlertSink> file = make_alert_sink(options.application, sink, journal);
       position = Completion(*file, sink.name, directory, journal).run(position, from, committed);
     } else if (!is_known) {
-      report_lost(sink.name, journal)(from, committed + 1, "the log does not tell where the sink stands");
+      report_lost(sink.name, journal)(from, committed + 1, "the log does not hold the position of the sink");
     } else if (!read_back(directory, sink.name, from, committed, 0, [](auto, auto, const auto&) {}).empty()) {
       continue;  // the sink gets what is there, and the rest is reported then
     } else {
-      report_lost(sink.name, journal)(from, committed + 1, "its batches are not in the log");
+      report_lost(sink.name, journal)(from, committed + 1, "the log does not hold these batches");
     }
     log.delivered({sink.name, committed, position});
   }
@@ -312,7 +312,7 @@ std::vector<DeliveryTarget> delivery_targets(const ServiceOptions& options, cons
   for (const Delivered& at : positions) {
     if (std::ranges::find(sinks, at.sink, &SinkOptions::name) != sinks.end()) continue;
     if (!read_back(directory, at.sink, at.batch + 1, committed, 0, report_lost(at.sink, journal)).empty()) {
-      journal.tell(Level::warn, "a sink is gone, and with it what it had still to be given",
+      journal.tell(Level::warn, "a sink is no longer configured, so its undelivered alerts are dropped",
                    {{"sink", at.sink}, {"since_batch", std::to_string(at.batch)}});
     }
     log.delivered({at.sink, committed, at.position});

@@ -14,8 +14,8 @@ void BatchMonitor::begin(std::uint64_t batch, Names names) {
 }
 
 std::string BatchMonitor::text() const {
-  return fmt::format("batch {} has been matched for {:.0f} s{}", now_->batch, now_->seconds,
-                     now_->query.empty() ? "" : fmt::format(", most of the time query '{}'", now_->query));
+  return fmt::format("batch {} has been matching for {:.0f} s{}", now_->batch, now_->seconds,
+                     now_->query.empty() ? "" : fmt::format(", mostly query '{}'", now_->query));
 }
 
 void BatchMonitor::progress(const deltamatch::BatchProgress& progress) {
@@ -36,12 +36,12 @@ void BatchMonitor::progress(const deltamatch::BatchProgress& progress) {
   }
   metrics_->batch_under_way(progress.seconds);
   if (!told) return;
-  journal_->tell(Level::warn, "a batch is matched for long",
+  journal_->tell(Level::warn, "a batch takes long to match",
                  {{"batch", std::to_string(told->batch)},
                   {"seconds", fmt::format("{:.1f}", told->seconds)},
                   {"query", told->query},
                   {"matches_so_far", std::to_string(told->matches)},
-                  {"remedy", "give the query a budget, or take it out of the configuration and reload"}});
+                  {"remedy", "give the query a budget, or remove it from the configuration, then reload (SIGHUP)"}});
 }
 
 void BatchMonitor::end() {
@@ -54,7 +54,7 @@ void BatchMonitor::end() {
   }
   metrics_->batch_under_way(0);
   if (!told) return;
-  journal_->tell(Level::info, "the batch that was matched for long is done with",
+  journal_->tell(Level::info, "the batch that took long is matched",
                  {{"batch", std::to_string(told->batch)}, {"seconds", fmt::format("{:.1f}", told->seconds)}});
 }
 

@@ -17,10 +17,10 @@ namespace deltamatch::ingest {
 namespace {
 
 constexpr std::string_view remedy =
-    "set it back for this start, or start the instance in whose state directory the log of that batch lies";
+    "restore the query for this start, or start the instance whose state directory holds the log of that batch";
 
 /// The queries that were standing after the batch, as configured now.
-std::vector<ServiceQuery> queries_of(const BegunBatch& begun, const Mark& before) {
+std::vector<ServiceQuery> queries_of(const BegunBatch& begun, const CommitPoint& before) {
   std::vector<ServiceQuery> queries;
   for (const ActiveQuery& active : begun.progress.mark.queries) {
     const auto query = std::ranges::find_if(begun.options.queries, [&](const ServiceQuery& wanted) {
@@ -30,17 +30,17 @@ std::vector<ServiceQuery> queries_of(const BegunBatch& begun, const Mark& before
     });
     if (query == begun.options.queries.end()) {
       throw Error(ErrorKind::configuration, "queries",
-                  fmt::format("batch {} is published in part, with the query '{}', which is configured otherwise now",
+                  fmt::format("batch {} is only partly published, and its query '{}' has changed since",
                               begun.progress.mark.batch, active.name),
                   remedy);
     }
     const bool is_new = std::ranges::find(before.queries, active) == before.queries.end();
     if (is_new && query->report_existing) {
-      throw Error(ErrorKind::configuration, "state.directory",
-                  fmt::format("batch {} is published in part, and told what matched the query '{}' already: in which order "
-                              "only the log tells",
-                              begun.progress.mark.batch, active.name),
-                  "start the instance in whose state directory the log of that batch lies");
+      throw Error(
+          ErrorKind::configuration, "state.directory",
+          fmt::format("batch {} is only partly published, and only its log has the order of the existing matches of query '{}'",
+                      begun.progress.mark.batch, active.name),
+          "start the instance whose state directory holds the log of that batch");
     }
     queries.push_back(*query);
     queries.back().budget = {};  // the query kept within it
@@ -51,7 +51,7 @@ std::vector<ServiceQuery> queries_of(const BegunBatch& begun, const Mark& before
 /// Reports again which queries exceeded their budgets in the batch, to their current sinks. These reports have no id, so they
 /// may appear twice.
 void report_suspended(const BegunBatch& begun, AlertRouter& router) {
-  const Mark& mark = begun.progress.mark;
+  const CommitPoint& mark = begun.progress.mark;
   router.set_queries(begun.options.queries);
   for (const SuspendedQuery& query : mark.suspended) {
     if (query.batch == mark.batch) router.end({query.name, 0, query.shortfall, query.batch});
@@ -61,13 +61,13 @@ void report_suspended(const BegunBatch& begun, AlertRouter& router) {
 }  // namespace
 
 void match_again(const BegunBatch& begun, Recovered& recovered, InputBatch batch) {
-  const Mark& mark = begun.progress.mark;
+  const CommitPoint& mark = begun.progress.mark;
   AlertRouter router(begun.options.sinks, std::chrono::steady_clock::now, alert_memory(begun.directory));
   StandingQueries standing(recovered.engine, router);
   recovered.engine.spool({.memory = match_memory, .folder = begun.directory.path()});
   standing.replace(queries_of(begun, recovered.reached), recovered.reached.queries);
   Commit commit;
-  commit.result = recovered.engine.process(batch.updates, OnReject::skip, &router);
+  commit.result = standing.process(batch.updates, {.on_reject = OnReject::skip}).value();
   commit.consumed = commit.result.consumed;
   commit.mark = mark;
   commit.input = std::move(batch);
@@ -76,8 +76,8 @@ void match_again(const BegunBatch& begun, Recovered& recovered, InputBatch batch
   standing.replace({}, {});
   if (commit.result.batch != mark.batch || commit.result.watermark != mark.watermark) {
     throw Error(begun.directory.path().string(),
-                fmt::format("batch {}, read from the input again, is not the one that was begun", mark.batch),
-                "start the instance in whose state directory the log of that batch lies");
+                fmt::format("batch {}, read again from the input, differs from the one that is partly published", mark.batch),
+                "start the instance whose state directory holds the log of that batch");
   }
   append_to_log(begun.options, *recovered.log, commit, true);
   recovered.log->sync();
@@ -86,15 +86,15 @@ void match_again(const BegunBatch& begun, Recovered& recovered, InputBatch batch
 
 void publish_rest(const BegunBatch& begun, kafka::Transactions& transactions,
                   const std::function<void(std::string)>& progress) {
-  const Mark& mark = begun.progress.mark;
+  const CommitPoint& mark = begun.progress.mark;
   LogReader log(begun.directory.path(), begun.directory.fingerprint(),
                 {.updates_from = LogReader::none, .alerts_from = mark.batch});
   LogReader::Entry entry{};
   do {
     entry = log.next();
     if (entry == LogReader::Entry::end) {
-      throw Error(begun.directory.path().string(), fmt::format("batch {} cannot be read from the log any more", mark.batch),
-                  "start again");
+      throw Error(begun.directory.path().string(), fmt::format("the log no longer holds batch {}", mark.batch),
+                  "start the service again");
     }
   } while (entry != LogReader::Entry::batch || log.batch().mark.batch != mark.batch);
   std::vector<TopicAlerts> alerts;
@@ -102,10 +102,10 @@ void publish_rest(const BegunBatch& begun, kafka::Transactions& transactions,
     if (!streamed.in_transaction) continue;
     const auto sink = std::ranges::find(begun.options.sinks, streamed.sink, &SinkOptions::name);
     if (sink == begun.options.sinks.end() || sink->kind != SinkOptions::Kind::kafka) {
-      throw Error(ErrorKind::configuration, "sinks",
-                  fmt::format("batch {} is published in part, and the sink '{}', which gets alerts of it, is no topic any more",
-                              mark.batch, streamed.sink),
-                  "set it back for this start");
+      throw Error(
+          ErrorKind::configuration, "sinks",
+          fmt::format("batch {} is only partly published, and its sink '{}' is no longer a topic", mark.batch, streamed.sink),
+          "restore the sink for this start");
     }
     const auto published = begun.progress.published.find(streamed.sink);
     alerts.push_back({streamed.sink, sink->topic, logged_stream(begun.directory, mark.batch, streamed.sink, streamed.alerts),

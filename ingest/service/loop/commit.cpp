@@ -36,7 +36,7 @@ std::vector<Update> applied(const Commit& commit) {
 }
 
 /// The ends of a batch as text, for readers of a single alert.
-std::string ends_text(const Mark& mark) {
+std::string ends_text(const CommitPoint& mark) {
   std::string out;
   for (const auto& [partition, end] : mark.ends) {
     if (!out.empty()) out += ' ';
@@ -102,7 +102,7 @@ void append_to_log(const ServiceOptions& options, Log& log, const Commit& commit
   log.append(commit.mark, updates, commit.input.updates.watermark(), entries, streamed);
 }
 
-std::span<const kafka::RecordHeader> alert_headers(const Mark& mark, RecordMemory& memory) {
+std::span<const kafka::RecordHeader> alert_headers(const CommitPoint& mark, RecordMemory& memory) {
   const auto now = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch());
   const std::string& committed = memory.texts.emplace_back(std::to_string(now.count()));
   const std::string& ends = memory.texts.emplace_back(ends_text(mark));

@@ -14,8 +14,8 @@
 #include "ingest/service/kafka/transactions.hpp"
 #include "ingest/service/loop/assembler.hpp"
 #include "ingest/service/service_options.hpp"
+#include "ingest/service/state/commit_point.hpp"
 #include "ingest/service/state/log.hpp"
-#include "ingest/service/state/mark.hpp"
 
 namespace deltamatch::ingest {
 
@@ -27,7 +27,7 @@ inline constexpr std::string_view dead_letter_sink = "(dead letters)";
 
 /// A batch that the engine has settled, but nobody has seen.
 struct Commit {
-  Mark mark;
+  CommitPoint mark;
   InputBatch input;
   std::size_t consumed = 0;        ///< number of updates that the engine took, including refused ones
   std::vector<AlertList> alerts;   ///< by number of the sink
@@ -66,6 +66,6 @@ struct RecordMemory {
 inline constexpr std::size_t shortened_bytes = 4096;
 
 /// The headers of all alerts of a batch.
-[[nodiscard]] std::span<const kafka::RecordHeader> alert_headers(const Mark& mark, RecordMemory& memory);
+[[nodiscard]] std::span<const kafka::RecordHeader> alert_headers(const CommitPoint& mark, RecordMemory& memory);
 
 }  // namespace deltamatch::ingest

@@ -21,8 +21,8 @@
 #include "ingest/service/kafka/transactions.hpp"
 #include "ingest/service/loop/commit.hpp"
 #include "ingest/service/service_options.hpp"
+#include "ingest/service/state/commit_point.hpp"
 #include "ingest/service/state/log.hpp"
-#include "ingest/service/state/mark.hpp"
 
 namespace deltamatch::ingest {
 

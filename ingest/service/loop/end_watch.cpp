@@ -12,7 +12,7 @@ EndWatch::EndWatch(kafka::Input& input, std::chrono::milliseconds every, std::ch
 
 EndWatch::~EndWatch() = default;
 
-std::vector<std::optional<AtEnd>> EndWatch::known() const {
+std::vector<std::optional<IdleEvidence>> EndWatch::known() const {
   const std::scoped_lock lock(mutex_);
   return known_;
 }
@@ -39,10 +39,10 @@ void EndWatch::ask() {
     } else if (part.end && before == part.position && asked - part.end->last < counts_) {
       part.end->last = asked;
     } else {
-      part.end = AtEnd{asked, asked};
+      part.end = IdleEvidence{asked, asked};
     }
   }
-  std::vector<std::optional<AtEnd>> known;
+  std::vector<std::optional<IdleEvidence>> known;
   known.reserve(parts_.size());
   for (const Part& part : parts_) known.push_back(part.end);
   const std::scoped_lock lock(mutex_);

@@ -26,12 +26,12 @@ class EndWatch {
   EndWatch& operator=(const EndWatch&) = delete;
 
   /// What is known now, by the input's indices. New partitions may be missing. Any thread may call it.
-  [[nodiscard]] std::vector<std::optional<AtEnd>> known() const;
+  [[nodiscard]] std::vector<std::optional<IdleEvidence>> known() const;
 
  private:
   struct Part {
     std::int64_t position = -1;  // where reading was at the last answer
-    std::optional<AtEnd> end;
+    std::optional<IdleEvidence> end;
   };
 
   void run(const std::stop_token& stop);
@@ -43,7 +43,7 @@ class EndWatch {
   std::vector<Part> parts_;  // used only by the thread
   mutable std::mutex mutex_;
   std::condition_variable_any wake_;
-  std::vector<std::optional<AtEnd>> known_;  // guarded by mutex_
+  std::vector<std::optional<IdleEvidence>> known_;  // guarded by mutex_
   std::jthread thread_;
 };
 

@@ -15,7 +15,7 @@ constexpr std::size_t least_limit = 1024;  // a refused record of at most this s
 
 }  // namespace
 
-LargeBatch::LargeBatch(const ServiceOptions& options, const Mark& mark, std::vector<TopicAlerts> alerts,
+LargeBatch::LargeBatch(const ServiceOptions& options, const CommitPoint& mark, std::vector<TopicAlerts> alerts,
                        std::span<const BadRecord> letters, Metrics* metrics, Journal& journal)
     : options_(options),
       mark_(mark),

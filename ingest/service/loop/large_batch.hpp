@@ -15,7 +15,7 @@
 #include "ingest/service/kafka/transactions.hpp"
 #include "ingest/service/loop/commit.hpp"
 #include "ingest/service/service_options.hpp"
-#include "ingest/service/state/mark.hpp"
+#include "ingest/service/state/commit_point.hpp"
 
 namespace deltamatch::ingest {
 
@@ -34,7 +34,7 @@ struct TopicAlerts {
 class LargeBatch {
  public:
   /// All arguments but `alerts` must outlive it. `letters` go with the first transaction. `metrics` may be null.
-  LargeBatch(const ServiceOptions& options, const Mark& mark, std::vector<TopicAlerts> alerts,
+  LargeBatch(const ServiceOptions& options, const CommitPoint& mark, std::vector<TopicAlerts> alerts,
              std::span<const BadRecord> letters, Metrics* metrics, Journal& journal);
 
   /// Returns once the batch is committed. `progressed` is called after each transaction. `give_up_after` limits each
@@ -64,7 +64,7 @@ class LargeBatch {
   [[nodiscard]] bool too_large(const std::string& topic, std::size_t bytes) const;
 
   const ServiceOptions& options_;
-  const Mark& mark_;
+  const CommitPoint& mark_;
   std::vector<Sink> sinks_;
   std::span<const BadRecord> letters_;
   Metrics* metrics_;

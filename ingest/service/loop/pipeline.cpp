@@ -50,14 +50,15 @@ Pipeline::Pipeline(const Context& context, Recovered recovered)
       queries_(engine_, router_),
       last_(std::move(recovered.reached)),
       reading_(reading_fingerprint(context.options.input)),
-      monitor_(context.options.batching.max_match_time, context.metrics, context.journal) {
+      monitor_(context.options.batching.max_match_time, context.metrics, context.journal),
+      absent_deletes_(context.options.engine.directed) {
   engine_.spool({.memory = match_memory, .folder = context.directory.path()});
   status_.committed = last_;
   status_.graph = engine_.graph();
   if (!last_.reading.empty() && last_.reading != reading_) {
-    context_.journal.tell(Level::warn, "the input is read otherwise from here on",
-                          {{"behind_batch", std::to_string(last_.batch)},
-                           {"effect", "batches before cannot be made anew from the input with this configuration"}});
+    context_.journal.tell(Level::warn, "the input is read differently from now on",
+                          {{"after_batch", std::to_string(last_.batch)},
+                           {"effect", "earlier batches cannot be rebuilt from the input with this configuration"}});
   }
   snapshotter_ = std::make_unique<Snapshotter>(context_.directory, *log_, context_.journal,
                                                snapshotter_options(context_.options, last_.graph, context_.journal));
@@ -109,8 +110,9 @@ void Pipeline::start_reading(const std::stop_token& stop) {
   if (fresh) {  // makes a batch that names their starts
     process_empty();
   }
-  reader_ = std::make_unique<Reader>(context_.input, context_.journal, context_.options.input, context_.options.batching,
-                                     context_.options.engine.window, partitions, from, last_.watermark);
+  reader_ =
+      std::make_unique<KafkaBatchSource>(context_.input, context_.journal, context_.options.input, context_.options.batching,
+                                         context_.options.engine.window, partitions, from, last_.watermark);
 }
 
 void Pipeline::run(std::vector<ServiceQuery> queries, const std::stop_token& stop, const std::function<void()>& ready) {
@@ -125,15 +127,15 @@ void Pipeline::run(std::vector<ServiceQuery> queries, const std::stop_token& sto
       serve_requests();
       committer_->check();
       make_sure_of_ownership();
-      switch (reader_->next(batch, longest_wait)) {
-        case Reader::Outcome::batch:
+      switch (reader_->next_within(batch, longest_wait)) {
+        case Arrival::batch:
           more = settle(batch);
           break;
-        case Reader::Outcome::nothing:
+        case Arrival::nothing:
           context_.metrics.partitions_missing(reader_->missing());
           if (router_.due()) process_empty();
           break;
-        case Reader::Outcome::ended:
+        case Arrival::ended:
           more = false;
           break;
       }
@@ -164,16 +166,14 @@ void Pipeline::stop_soon() {
 void Pipeline::throw_ending() const {
   if (exceeded_) {
     throw Error(ErrorKind::record, exceeded_->where, exceeded_->what,
-                "there are two ways on: raise the query's budget, or set its budget.then to suspend, which keeps the service "
-                "and the other queries going. Without a change the next start ends here again");
+                "raise the query's budget, or set its budget.then to suspend to let the other queries go on. Without a change, "
+                "the next start ends here again");
   }
   if (failure_) {
-    throw Error(
-        ErrorKind::record, fmt::format("{} at offset {}", to_string(failure_->at), failure_->offset),
-        fmt::format("{}: {}", reject_name(failure_->reason), failure_->message),
-        "there are two ways on: set input.on_error to skip (or dead-letter, which keeps it) to pass over it; or, where the "
-        "record is right, change how its topic is read (format, columns, ids, time_unit, input.max_ahead). Without a "
-        "change the next start ends here again");
+    throw Error(ErrorKind::record, fmt::format("{} at offset {}", to_string(failure_->at), failure_->offset),
+                fmt::format("{}: {}", reject_name(failure_->reason), failure_->message),
+                "set input.on_error to skip or dead-letter to pass over it; or, if the record is right, change how its topic "
+                "is read (format, columns, ids, time_unit, input.max_ahead). Without a change, the next start ends here again");
   }
 }
 
@@ -181,12 +181,12 @@ void Pipeline::throw_ending() const {
 bool Pipeline::settle(InputBatch& batch) {
   while (!process(batch)) {
     if (monitor_.gives_up()) {
-      context_.journal.tell(Level::warn, "a batch was abandoned, because the service is to stop",
+      context_.journal.tell(Level::warn, "a batch was abandoned because the service stops",
                             {{"batch", std::to_string(last_.batch + 1)},
-                             {"effect", "nothing of it is committed, the next start takes it again"}});
+                             {"effect", "nothing of it is committed; the next start processes it again"}});
       return false;
     }
-    context_.journal.tell(Level::info, "a batch was abandoned, because other queries are wanted: it is matched anew",
+    context_.journal.tell(Level::info, "a batch was abandoned because the queries change; it is matched again",
                           {{"batch", std::to_string(last_.batch + 1)}});
     serve_requests();
   }
@@ -197,11 +197,7 @@ bool Pipeline::settle(InputBatch& batch) {
 std::optional<BatchResult> Pipeline::match(const InputBatch& batch) {
   BatchOptions options;
   options.on_reject = context_.options.input.on_error == OnError::fail ? OnReject::stop : OnReject::skip;
-  options.sink = &router_;
-  options.upcoming = [this](const std::stop_token& stop) {
-    const InputBatch* next = reader_ ? reader_->upcoming(stop) : nullptr;
-    return next == nullptr ? nullptr : &next->updates;
-  };
+  options.upcoming = [this](const std::stop_token& stop) { return reader_ ? reader_->upcoming(stop) : nullptr; };
   // So a batch reports the same about a query over its budget, however often it is matched.
   options.report_partial = false;
   options.progress = [this](const deltamatch::BatchProgress& progress) { monitor_.progress(progress); };
@@ -215,7 +211,7 @@ std::optional<BatchResult> Pipeline::match(const InputBatch& batch) {
   };
   monitor_.begin(last_.batch + 1, std::move(names));
   const End end{monitor_};
-  return engine_.process(batch.updates, options);
+  return queries_.process(batch.updates, options);
 }
 
 /// Returns false if the batch was abandoned; the state is then as before.
@@ -231,7 +227,7 @@ bool Pipeline::process(InputBatch& batch) {
   if (result.consumed < batch.updates.size()) {  // on_error is fail
     const Reject& reject = result.rejects.back();
     failure_ = BadRecord{batch.partition(reject.index),
-                         batch.origins[reject.index].offset,
+                         batch.offset(reject.index),
                          reject.reason,
                          rejection_message(batch.updates.updates()[reject.index], reject.reason),
                          {},
@@ -270,7 +266,7 @@ void Pipeline::process_empty() {
 }
 
 void Pipeline::submit(Commit&& commit) {
-  if (context_.options.engine.backend) report_cache();
+  if (context_.options.engine.backend) report_backend();
   {
     const std::scoped_lock lock(mutex_);
     ++status_.processed;
@@ -286,14 +282,15 @@ void Pipeline::submit(Commit&& commit) {
   committer_->submit(std::move(commit));
 }
 
-/// Only this thread writes status_.cache. The journal may write to a disk, so it is called without the mutex.
-void Pipeline::report_cache() {
-  CacheStatistics now = engine_.cache();
-  if (!now.notice.empty() && (!status_.cache || status_.cache->notice != now.notice)) {
-    context_.journal.tell(Level::warn, "GPUs match otherwise than asked for", {{"why", now.notice}});
+/// Only this thread writes status_.backend. The journal may write to a disk, so it is called without the mutex.
+void Pipeline::report_backend() {
+  BackendStatistics now = engine_.backend_statistics();
+  if (!now.notice.empty() && (!status_.backend || status_.backend->notice != now.notice)) {
+    context_.journal.tell(Level::warn, "the backend does not match as configured",
+                          {{"backend", now.backend}, {"why", now.notice}});
   }
   const std::scoped_lock lock(mutex_);
-  status_.cache = std::move(now);
+  status_.backend = std::move(now);
 }
 
 /// Called in the committer's thread.
@@ -331,13 +328,14 @@ void Pipeline::finish() {
     if (end_by_) deadline = *end_by_;
   }
   if (!committer_->drain(deadline)) {
-    throw Error("service", "the last batches could not be committed in time", "they are read again at the next start");
+    throw Error("service", "the last batches could not be committed within shutdown_timeout",
+                "the next start reads them again");
   }
   // The snapshot comes first: sinks that do not answer would use up its time, and the log has what they lack. If the engine has
   // settled a batch that must not be committed, it is not saved.
   if (!exceeded_) snapshotter_->save_now(engine_, last_);
   if (!deliverer_->stop(deadline)) {
-    context_.journal.tell(Level::warn, "some alerts are not delivered yet, they are at the next start", {});
+    context_.journal.tell(Level::warn, "some alerts are not delivered yet; the next start delivers them", {});
   }
   log_->sync();
 }
@@ -355,7 +353,7 @@ std::string Pipeline::stalled() const {
   if (std::string overdue = monitor_.overdue(); !overdue.empty()) return overdue;
   const auto since = committer_->waiting_since();
   if (!since || Clock::now() - *since < stalled_after) return {};
-  return fmt::format("no batch was committed for {} s, although one waits",
+  return fmt::format("no batch was committed for {} s, although one is waiting",
                      std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - *since).count());
 }
 

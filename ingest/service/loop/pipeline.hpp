@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "ingest/batch/absent_deletes.hpp"
 #include "ingest/service/alert/deliverer.hpp"
 #include "ingest/service/alert/router.hpp"
 #include "ingest/service/http/metrics.hpp"
@@ -22,8 +23,8 @@
 #include "ingest/service/kafka/input.hpp"
 #include "ingest/service/kafka/transactions.hpp"
 #include "ingest/service/loop/batch_monitor.hpp"
-#include "ingest/service/loop/batch_reader.hpp"
 #include "ingest/service/loop/committer.hpp"
+#include "ingest/service/loop/kafka_batch_source.hpp"
 #include "ingest/service/loop/refused_share.hpp"
 #include "ingest/service/loop/standing_queries.hpp"
 #include "ingest/service/service_options.hpp"
@@ -71,11 +72,11 @@ class Pipeline {
   [[nodiscard]] std::string refuses() const;
 
   struct Status {
-    Mark committed;
+    CommitPoint committed;
     std::uint64_t processed = 0;  ///< number of batches
     std::uint64_t updates = 0;
     GraphStatistics graph;
-    std::optional<CacheStatistics> cache;  ///< if a GPU matches
+    std::optional<BackendStatistics> backend;  ///< if not the CPU matches
     std::vector<ActiveQuery> queries;
     std::vector<SuspendedQuery> suspended;
     std::optional<BatchMonitor::Now> under_way;  ///< a batch that takes long
@@ -116,10 +117,11 @@ class Pipeline {
   void serve_requests();
   void refuse_requests();
   [[nodiscard]] Offsets ends_before(const InputBatch& batch, std::size_t update) const;
+  void note_doubt(const Warning& warning);
   void note_reading(const InputBatch& batch, const BatchResult& result);
   void collect_letters(const InputBatch& batch, const BatchResult& result, Commit& commit);
   void submit(Commit&& commit);
-  void report_cache();
+  void report_backend();
   void committed(Commit&& commit);
   void finish();
   void make_sure_of_ownership();
@@ -130,15 +132,16 @@ class Pipeline {
   std::unique_ptr<Log> log_;
   AlertRouter router_;
   StandingQueries queries_;
-  Mark last_;  // mark of the batch processed last
+  CommitPoint last_;  // of the batch processed last
   const std::string reading_;
   std::unique_ptr<Snapshotter> snapshotter_;
   std::unique_ptr<Deliverer> deliverer_;
   std::unique_ptr<Committer> committer_;
-  std::unique_ptr<Reader> reader_;
+  std::unique_ptr<KafkaBatchSource> reader_;
   std::optional<BadRecord> failure_;
   std::optional<Exceeded> exceeded_;
   BatchMonitor monitor_;
+  AbsentDeletes absent_deletes_;
   std::atomic<std::size_t> requested_ = 0;  // number of waiting requests
   Clock::time_point last_probe_;
 

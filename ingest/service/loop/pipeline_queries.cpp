@@ -17,7 +17,7 @@ std::string limit_text(const QueryBudget& limits, Shortfall shortfall) {
   return fmt::format("budget.time ({} s)", time.count());
 }
 
-constexpr const char* resume = "raise its budget or change it, and reload (SIGHUP): it then starts from the present graph";
+constexpr const char* resume = "raise its budget or change it, then reload (SIGHUP); it starts anew from the present graph";
 
 }  // namespace
 
@@ -38,7 +38,7 @@ bool Pipeline::stops_here(const BatchResult& result) {
       if (named.id != delta.query || query.budget.then != OverBudget::stop) continue;
       context_.metrics.over_budget(query.query.name, delta.shortfall);
       exceeded_ = Exceeded{query.query.name, query.where,
-                           fmt::format("batch {} takes the query '{}' over its {}, and nothing of the batch is committed",
+                           fmt::format("batch {} takes the query '{}' over its {}, so nothing of the batch is committed",
                                        result.batch, query.query.name, limit_text(query.budget.limits, delta.shortfall))};
       return true;
     }
@@ -114,7 +114,7 @@ QueryChange Pipeline::change(std::vector<ServiceQuery> wanted, std::span<const A
   return change;
 }
 
-/// Reports the existing matches of added queries. Throws Stopped.
+/// Reports the existing matches of added queries. Throws StartupCancelled.
 void Pipeline::report_existing(const QueryChange& change) {
   for (const ServiceQuery& query : change.added) {
     if (!query.report_existing || query.sinks.empty()) continue;
@@ -123,7 +123,7 @@ void Pipeline::report_existing(const QueryChange& change) {
     options.query = query.options;
     options.query.list = true;
     options.stop = [this] { return monitor_.gives_up(); };
-    if (engine_.match(query.query, options, sink.get()).shortfall == Shortfall::stopped) throw Stopped();
+    if (engine_.match(query.query, options, sink.get()).shortfall == Shortfall::stopped) throw StartupCancelled();
   }
 }
 
@@ -131,7 +131,7 @@ QueryChange Pipeline::change_queries(std::vector<ServiceQuery> queries) {
   const auto request = std::make_shared<Request>();
   request->queries = std::move(queries);
   std::unique_lock lock(mutex_);
-  if (ended_) throw Error(ErrorKind::configuration, "queries", "the service stops", "start it again");
+  if (ended_) throw Error(ErrorKind::configuration, "queries", "the service is stopping", "start it again");
   requests_.push_back(request);
   ++requested_;
   if (reader_) reader_->wake();
@@ -174,7 +174,8 @@ void Pipeline::refuse_requests() {
   const std::scoped_lock lock(mutex_);
   ended_ = true;
   for (const std::shared_ptr<Request>& request : requests_) {
-    request->failure = std::make_exception_ptr(Error("queries", "the service stops", "the old queries stay"));
+    request->failure =
+        std::make_exception_ptr(Error("queries", "the service is stopping", "start it again; it then reads the new queries"));
     request->done = true;
   }
   requests_.clear();

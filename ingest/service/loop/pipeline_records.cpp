@@ -17,18 +17,23 @@ Offsets Pipeline::ends_before(const InputBatch& batch, std::size_t update) const
   for (const auto& [id, end] : batch.ends) {
     if (id < at || !last_.ends.contains(id)) ends.insert_or_assign(id, end);
   }
-  ends.insert_or_assign(at, batch.origins[update].offset);
+  ends.insert_or_assign(at, batch.offset(update));
   return ends;
+}
+
+void Pipeline::note_doubt(const Warning& warning) {
+  context_.metrics.doubtful_reading(warning.code);
+  context_.journal.tell(Level::warn, "doubtful_reading",
+                        {{"code", warning.code}, {"where", warning.where}, {"what", warning.what}, {"remedy", warning.remedy}});
+  const std::scoped_lock lock(mutex_);
+  status_.warnings.push_back(warning);
 }
 
 /// Reports what was doubtful in the batch, and how much of it was refused.
 void Pipeline::note_reading(const InputBatch& batch, const BatchResult& result) {
-  for (const Warning& warning : batch.warnings) {
-    context_.metrics.doubtful_reading(warning.code);
-    context_.journal.tell(
-        Level::warn, "doubtful_reading",
-        {{"code", warning.code}, {"where", warning.where}, {"what", warning.what}, {"remedy", warning.remedy}});
-  }
+  for (const Warning& warning : batch.warnings) note_doubt(warning);
+  absent_deletes_.add(batch.updates, result.ignored);
+  if (const auto absent = absent_deletes_.fresh("all topics")) note_doubt(*absent);
   std::uint64_t records = 0;
   for (const Update& update : batch.updates.updates().first(result.consumed)) records += update.continues ? 0 : 1;
   std::uint64_t refused = result.rejects.size();
@@ -45,7 +50,7 @@ void Pipeline::note_reading(const InputBatch& batch, const BatchResult& result) 
         name(batch.first_refused->at, batch.first_refused->offset, batch.first_refused->reason, batch.first_refused->message);
   } else if (!result.rejects.empty()) {
     const Reject& reject = result.rejects.front();
-    first = name(batch.partition(reject.index), batch.origins[reject.index].offset, reject.reason,
+    first = name(batch.partition(reject.index), batch.offset(reject.index), reject.reason,
                  rejection_message(batch.updates.updates()[reject.index], reject.reason));
   }
   const double most = context_.options.input.max_refused;
@@ -53,23 +58,22 @@ void Pipeline::note_reading(const InputBatch& batch, const BatchResult& result) 
   bool now = false;
   {
     const std::scoped_lock lock(mutex_);
-    status_.warnings.insert(status_.warnings.end(), batch.warnings.begin(), batch.warnings.end());
     before = status_.refused.share() > most;
     status_.refused.add(records, refused);
     now = status_.refused.share() > most;
     if (!first.empty()) status_.last_refused = std::move(first);
     context_.metrics.refused_share(status_.refused.share());
   }
-  if (now && !before) context_.journal.tell(Level::error, "records are refused", {{"why", refuses()}});
-  if (before && !now) context_.journal.tell(Level::info, "records are taken again");
+  if (now && !before) context_.journal.tell(Level::error, "too many records are refused", {{"why", refuses()}});
+  if (before && !now) context_.journal.tell(Level::info, "the share of refused records is allowed again");
 }
 
 std::string Pipeline::refuses() const {
   const std::scoped_lock lock(mutex_);
   const double most = context_.options.input.max_refused;
   if (status_.refused.share() <= most) return {};
-  return fmt::format("{} of the last {} records were refused, more than input.max_refused ({}); {}", status_.refused.refused(),
-                     status_.refused.records(), most, status_.last_refused);
+  return fmt::format("{} of the last {} records were refused, more than input.max_refused ({}) allows; the last one: {}",
+                     status_.refused.refused(), status_.refused.records(), most, status_.last_refused);
 }
 
 /// Collects what codec and engine refused, in the order of the input.
@@ -81,11 +85,10 @@ void Pipeline::collect_letters(const InputBatch& batch, const BatchResult& resul
   for (const Reject& reject : result.rejects) {
     context_.metrics.bad_records(reject.reason);
     if (context_.options.input.on_error != OnError::dead_letter) continue;
-    const UpdateRun::Origin& origin = batch.origins[reject.index];
-    const TopicPartition& at = batch.partition(reject.index);
-    letters.push_back(
-        {at, origin.offset, reject.reason, rejection_message(batch.updates.updates()[reject.index], reject.reason),
-         std::string(batch.key(reject.index)), std::string(batch.value(reject.index)), batch.value(reject.index).size()});
+    const std::string_view value = batch.kept.value(reject.index);
+    letters.push_back({batch.partition(reject.index), batch.offset(reject.index), reject.reason,
+                       rejection_message(batch.updates.updates()[reject.index], reject.reason),
+                       std::string(batch.kept.key(reject.index)), std::string(value), value.size()});
   }
   std::sort(letters.begin(), letters.end(),
             [](const BadRecord& a, const BadRecord& b) { return std::tie(a.at, a.offset) < std::tie(b.at, b.offset); });

@@ -39,33 +39,6 @@ StateIdentity identity(const ServiceOptions& options) {
   return identity;
 }
 
-/// The result of reading the configuration again.
-struct ReadAgain {
-  std::vector<ServiceQuery> queries;
-  std::vector<std::string> needs_restart;  ///< other keys that differ
-};
-
-std::vector<std::string> changed_keys(const ServiceOptions& before, const ServiceOptions& now) {
-  std::vector<std::string> keys;
-  const auto compare = [&](const char* key, bool same) {
-    if (!same) keys.emplace_back(key);
-  };
-  compare("application", before.application == now.application);
-  compare("kafka", before.kafka == now.kafka);
-  compare("transaction_timeout", before.transaction_timeout == now.transaction_timeout);
-  compare("input", before.input == now.input);
-  compare("graph", before.start_graph == now.start_graph && before.engine.directed == now.engine.directed &&
-                       before.engine.window == now.engine.window);
-  compare("batch", before.batching == now.batching);
-  compare("engine", before.engine.threads == now.engine.threads);
-  compare("state", before.state == now.state);
-  compare("sinks", before.sinks == now.sinks);
-  compare("http", before.http == now.http);
-  compare("log", before.logging == now.logging);
-  compare("shutdown_timeout", before.shutdown_timeout == now.shutdown_timeout);
-  return keys;
-}
-
 }  // namespace
 
 std::vector<std::string> output_topics(const ServiceOptions& options) {
@@ -78,7 +51,7 @@ std::vector<std::string> output_topics(const ServiceOptions& options) {
 }
 
 struct Service::Impl {
-  Impl(ServiceOptions wanted, std::string_view version, Journal& told, std::function<ServiceOptions()> read)
+  Impl(ServiceOptions wanted, std::string_view version, Journal& told, std::function<ReadAgain()> read)
       : options(std::move(wanted)),
         journal(told),
         reread(std::move(read)),
@@ -104,7 +77,7 @@ struct Service::Impl {
 
   const ServiceOptions options;
   Journal& journal;
-  std::function<ServiceOptions()> reread;
+  std::function<ReadAgain()> reread;
   Metrics metrics;
   Systemd systemd;
   std::stop_source stop;
@@ -156,7 +129,7 @@ void Service::Impl::serve_http() {
   journal.tell(Level::info, "listening", {{"address", fmt::format("{}:{}", options.http.host, http->port())}});
 }
 
-/// Calls `attempt` with a deadline until the brokers answer. Throws Stopped.
+/// Calls `attempt` with a deadline until the brokers answer. Throws StartupCancelled.
 template <class Attempt>
 void Service::Impl::until_answered(Attempt attempt) {
   auto next_word = Clock::now();
@@ -168,7 +141,7 @@ void Service::Impl::until_answered(Attempt attempt) {
       word.clear();
       return;
     } catch (const kafka::Unreachable& error) {
-      if (stop.stop_requested()) throw Stopped();
+      if (stop.stop_requested()) throw StartupCancelled();
       {
         const std::scoped_lock lock(mutex);
         word = error.what();
@@ -196,12 +169,13 @@ void Service::Impl::run() {
   try {
     until_answered([&](kafka::Deadline deadline) {
       ownership.emplace(cluster, deadline, [this] {
-        journal.tell(Level::warn, "the group has taken the application away; going on unless another instance takes over");
+        journal.tell(Level::warn,
+                     "the group of owners withdrew the application; this instance goes on unless another one takes over");
       });
     });
     if (ownership->wait_until_owned(stop.get_token())) own(cluster, directory, *ownership);
-  } catch (const Stopped&) {
-    journal.tell(Level::info, "stopped before it ran");
+  } catch (const StartupCancelled&) {
+    journal.tell(Level::info, "the service stopped before it began to work");
   } catch (...) {
     if (http) http->stop();
     throw;
@@ -252,19 +226,19 @@ void Service::Impl::withdraw() {
 
 /// The current configuration. Throws Error(configuration) if it is refused, or if its queries need a restart.
 ReadAgain Service::Impl::read_again() {
-  ServiceOptions now = reread();
-  ReadAgain again{std::move(now.queries), changed_keys(options, now)};
+  ReadAgain again = reread();
   for (const ServiceQuery& query : again.queries) {
     for (const std::string& sink : query.sinks) {
       if (std::ranges::find(options.sinks, sink, &SinkOptions::name) != options.sinks.end()) continue;
-      throw Error(ErrorKind::configuration, query.where, fmt::format("the sink '{}' is new", sink),
-                  "start the service again: while it runs only queries can change");
+      throw Error(ErrorKind::configuration, query.where,
+                  fmt::format("the sink '{}' is new, and only queries can change while the service runs", sink),
+                  "start the service again");
     }
   }
   if (!again.needs_restart.empty()) {
-    journal.tell(
-        Level::warn, "the configuration has changed beyond its queries",
-        {{"keys", fmt::format("{}", fmt::join(again.needs_restart, ", "))}, {"remedy", "start the service again for these"}});
+    journal.tell(Level::warn, "the configuration has changed in more than its queries",
+                 {{"keys", fmt::format("{}", fmt::join(again.needs_restart, ", "))},
+                  {"remedy", "start the service again to use these keys"}});
   }
   return again;
 }
@@ -275,8 +249,7 @@ std::vector<ServiceQuery> Service::Impl::queries_to_begin_with() {
   try {
     queries = read_again().queries;
   } catch (const Error& error) {
-    journal.tell(Level::error, "the configuration cannot be taken anew: the queries that were taken last hold",
-                 {{"why", error.what()}});
+    journal.tell(Level::error, "the configuration cannot be read again, so the previous queries stay", {{"why", error.what()}});
   }
   return queries;
 }
@@ -293,7 +266,7 @@ std::string Service::Impl::reload() {
   if (working) {
     change = working->change_queries(again.queries);
   } else {
-    journal.tell(Level::info, "the queries are taken when this instance begins to work",
+    journal.tell(Level::info, "this instance uses the new queries once it begins to work",
                  {{"queries", std::to_string(again.queries.size())}});
   }
   queries = std::move(again.queries);
@@ -326,7 +299,7 @@ std::string Service::Impl::metrics_text() {
   if (working) {
     const Pipeline::Status now = working->status();
     metrics.graph(now.graph);
-    if (now.cache) metrics.cache(*now.cache);
+    if (now.backend) metrics.backend(*now.backend);
     for (const auto& [name, sink] : now.sinks) metrics.sink(name, sink);
     for (const kafka::Progress& at : now.input) {
       if (const auto lag = lag_of(at, now.committed.ends)) metrics.consumer_lag(at.id, *lag);
@@ -348,7 +321,7 @@ std::string Service::Impl::not_ready() {
   return pipeline || word.empty() ? std::string(state_name(state)) : word;
 }
 
-Service::Service(ServiceOptions options, std::string_view version, Journal& journal, std::function<ServiceOptions()> reread)
+Service::Service(ServiceOptions options, std::string_view version, Journal& journal, std::function<ReadAgain()> reread)
     : impl_(std::make_unique<Impl>(std::move(options), version, journal, std::move(reread))) {}
 Service::~Service() = default;
 

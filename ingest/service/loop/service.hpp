@@ -16,10 +16,16 @@ namespace deltamatch::ingest {
 /// The topics that the service writes to.
 [[nodiscard]] std::vector<std::string> output_topics(const ServiceOptions& options);
 
+/// What a configuration says when it is read again.
+struct ReadAgain {
+  std::vector<ServiceQuery> queries;
+  std::vector<std::string> needs_restart;  ///< other keys that differ from those at the start
+};
+
 class Service {
  public:
-  /// `reread` returns the current configuration file, for reloads and take-overs. `journal` must outlive the service.
-  Service(ServiceOptions options, std::string_view version, Journal& journal, std::function<ServiceOptions()> reread);
+  /// `reread` reads the current configuration file, for reloads and take-overs. `journal` must outlive the service.
+  Service(ServiceOptions options, std::string_view version, Journal& journal, std::function<ReadAgain()> reread);
   ~Service();
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;

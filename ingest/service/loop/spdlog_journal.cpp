@@ -83,7 +83,7 @@ class SpdlogJournal final : public Journal {
   SpdlogJournal(const LoggingOptions& options, spdlog::sink_ptr sink) : json_(options.json), logger_("", std::move(sink)) {
     const auto found = std::ranges::find(levels, options.level, &LevelName::name);
     if (found == levels.end())
-      throw Error(ErrorKind::configuration, "logging.level", "'" + options.level + "' is no level",
+      throw Error(ErrorKind::configuration, "logging.level", "'" + options.level + "' is not a level",
                   "write trace, debug, info, warn or error");
     const char* pattern = json_ ? R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ",%v)" : "%Y-%m-%dT%H:%M:%S.%eZ %v";
     logger_.set_formatter(std::make_unique<spdlog::pattern_formatter>(pattern, spdlog::pattern_time_type::utc));

@@ -18,28 +18,27 @@ QueryChange StandingQueries::replace(std::vector<ServiceQuery> wanted, std::span
     list.push_back({query, std::move(fingerprint), old == standing_.end() ? QueryId{} : old->id});
   }
   std::sort(next.begin(), next.end(), [](const Standing& a, const Standing& b) { return a.id < b.id; });
-  std::size_t added = 0;
+  std::vector<QueryId> gone;
+  for (const Standing& standing : standing_) {
+    if (std::ranges::find(next, standing.id, &Standing::id) == next.end()) gone.push_back(standing.id);
+  }
+  std::vector<NewQuery> wanted_anew;
+  for (const Standing& standing : fresh) wanted_anew.push_back({standing.query.query, standing.query.options});
   auto names = std::make_shared<std::vector<std::string>>();
   try {
     router_->set_queries(wanted);
-    for (Standing& standing : fresh) {
-      standing.id = engine_->add_query(standing.query.query, standing.query.options);
-      ++added;
-    }
+    const std::size_t kept = next.size();
     next.insert(next.end(), fresh.begin(), fresh.end());
     names->reserve(next.size());
     for (const Standing& standing : next) names->push_back(standing.query.query.name);
+    const std::vector<QueryId> ids = engine_->replace_queries(gone, wanted_anew);
+    for (std::size_t i = 0; i < ids.size(); ++i) next[kept + i].id = ids[i];
   } catch (...) {
-    for (std::size_t i = 0; i < added; ++i) engine_->remove_query(fresh[i].id);
     std::vector<ServiceQuery> old;
     old.reserve(standing_.size());
     for (const Standing& standing : standing_) old.push_back(standing.query);
     router_->set_queries(old);
     throw;
-  }
-  for (const Standing& standing : standing_) {
-    const bool stays = std::any_of(next.begin(), next.end(), [&](const Standing& other) { return other.id == standing.id; });
-    if (!stays) engine_->remove_query(standing.id);
   }
   standing_ = std::move(next);
   names_ = std::move(names);
@@ -78,6 +77,17 @@ std::vector<StandingQueries::Named> StandingQueries::standing() const {
   named.reserve(standing_.size());
   for (const Standing& standing : standing_) named.push_back({standing.id, &standing.query, standing.fingerprint});
   return named;
+}
+
+std::optional<BatchResult> StandingQueries::process(const UpdateBatch& batch, BatchOptions options) const {
+  const bool lists = std::ranges::any_of(standing_, [](const Standing& standing) { return standing.query.options.list; });
+  options.sink = lists ? router_ : nullptr;
+  std::optional<BatchResult> result = engine_->process(batch, options);
+  if (result && !lists) {
+    router_->begin(result->batch);
+    router_->commit();
+  }
+  return result;
 }
 
 std::vector<ActiveQuery> StandingQueries::active() const {

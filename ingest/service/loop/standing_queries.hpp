@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,7 +10,7 @@
 #include "deltamatch/engine.hpp"
 #include "ingest/service/alert/router.hpp"
 #include "ingest/service/service_options.hpp"
-#include "ingest/service/state/mark.hpp"
+#include "ingest/service/state/commit_point.hpp"
 
 namespace deltamatch::ingest {
 
@@ -39,6 +40,10 @@ class StandingQueries {
   };
   /// The standing queries, in order of registration. Valid until the next change.
   [[nodiscard]] std::vector<Named> standing() const;
+
+  /// Processes a batch as Engine::process does, with the router as the sink. If no query lists, the router still reports what
+  /// it suppressed before.
+  [[nodiscard]] std::optional<BatchResult> process(const UpdateBatch& batch, BatchOptions options) const;
 
   /// The standing queries by name, in the form for marks.
   [[nodiscard]] std::vector<ActiveQuery> active() const;

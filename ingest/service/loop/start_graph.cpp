@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "deltamatch/error.hpp"
-#include "ingest/service/state/byte_text.hpp"
+#include "encoding/numbers.hpp"
 #include "ingest/stream.hpp"
 
 namespace deltamatch::ingest {
@@ -19,9 +19,11 @@ constexpr std::size_t load_batch = std::size_t{1} << 14;
 void load(Engine& engine, UpdateBatch& batch, const std::string& where) {
   for (const Reject& reject : engine.load(batch).rejects) {
     if (reject.reason == RejectReason::label_limit) {
-      throw Error(ErrorKind::configuration, where, "the snapshot has more labels than input.max_labels", "raise it");
+      throw Error(ErrorKind::configuration, where, "the snapshot has more labels than input.max_labels",
+                  "raise input.max_labels");
     }
-    throw Error(where, "the snapshot does not fit this graph", "take one of its kind");
+    throw Error(where, "the snapshot holds an edge or vertex that this graph refuses",
+                "name a snapshot of a graph of this kind");
   }
   batch.clear();
 }
@@ -30,8 +32,8 @@ void load(Engine& engine, UpdateBatch& batch, const std::string& where) {
 void load_snapshot(Engine& engine, const std::string& path) {
   const Engine saved = Engine::restore(path, engine.options().threads);
   if (saved.options().directed != engine.options().directed || saved.options().window != engine.options().window) {
-    throw Error(ErrorKind::configuration, path, "a snapshot of a graph of another direction or window",
-                "set graph.directed and graph.window to what it was made with");
+    throw Error(ErrorKind::configuration, path, "the snapshot's graph has another direction or window",
+                "set graph.directed and graph.window as deltamatch snapshot info shows them");
   }
   UpdateBatch batch;
   saved.for_each([&](const Update& update) {
@@ -43,7 +45,7 @@ void load_snapshot(Engine& engine, const std::string& path) {
 }
 
 void load_file(Engine& engine, const StartFile& file, std::size_t max_record, Journal& journal) {
-  StreamOptions options;
+  ReadOptions options;
   options.format = file.format;
   options.codec = file.codec;
   options.codec.directed = engine.options().directed;
@@ -52,13 +54,11 @@ void load_file(Engine& engine, const StartFile& file, std::size_t max_record, Jo
   options.limits = options.limits.within_window(engine.options().window);
   options.window = engine.options().window;
   options.spelling.in_configuration = true;
-  const std::unique_ptr<BatchSource> stream = open_stream(file.path.string(), options);
-  // t/v/e files do not say whether they are directed.
-  if (engine.options().directed && !stream->directed() && stream->format() != Format::tve) {
-    throw Error(
-        ErrorKind::configuration, stream->name(), "the file says that its edges are undirected, and graph.directed is true",
-        "set graph.directed to false, or give a copy that deltamatch convert wrote as jsonl: its edges are directed as they "
-        "are written");
+  const std::unique_ptr<UpdateStream> stream = open_stream(file.path.string(), options);
+  if (engine.options().directed && stream->says_undirected()) {
+    throw Error(ErrorKind::configuration, stream->name(),
+                "the file says that its edges are undirected, but graph.directed is true",
+                "set graph.directed to false, or convert the file to jsonl (deltamatch convert) to take each edge as directed");
   }
   PositionedBatch batch;
   try {
@@ -91,8 +91,8 @@ Engine begin_engine(const ServiceOptions& options, const EngineOptions& wanted, 
   engine.limit_labels(options.input.max_labels);
   load_start_graph(engine, options, journal);
   if (known && known->start != start_fingerprint(engine)) {
-    throw Error(ErrorKind::configuration, "graph.start", "the start graph is not the one that batch 0 was committed with",
-                "set it and its files back for this start, or restore the state directory from a backup");
+    throw Error(ErrorKind::configuration, "graph.start", "the start graph differs from the one that batch 0 was committed with",
+                "restore graph.start and its files for this start, or restore the state directory from a backup");
   }
   return engine;
 }
@@ -104,11 +104,11 @@ std::string start_fingerprint(const Engine& engine) {
   std::string bytes;
   const auto put_id = [&](const Id& id) {
     bytes.push_back(id.is_text() ? 1 : 0);
-    id.is_text() ? put_text(bytes, id.text()) : put_signed(bytes, id.number());
+    id.is_text() ? encoding::put_text(bytes, id.text()) : encoding::put_signed(bytes, id.number());
   };
   const auto put_time = [&](const std::optional<Timestamp>& time) {
     bytes.push_back(time ? 1 : 0);
-    if (time) put_signed(bytes, *time);
+    if (time) encoding::put_signed(bytes, *time);
   };
   put_time(engine.watermark());
   engine.for_each([&](const Update& update) {
@@ -116,9 +116,9 @@ std::string start_fingerprint(const Engine& engine) {
     put_id(update.source);
     if (update.kind == UpdateKind::insert_edge) {
       put_id(update.target);
-      put_text(bytes, update.label);
+      encoding::put_text(bytes, update.label);
     } else {
-      put_text(bytes, update.source_label.value_or(""));
+      encoding::put_text(bytes, update.source_label.value_or(""));
     }
     put_time(update.time);
     XXH3_128bits_update(hash.get(), bytes.data(), bytes.size());
@@ -132,8 +132,9 @@ std::string start_fingerprint(const Engine& engine) {
 void must_be_same_kind(const EngineOptions& engine, const std::optional<GraphIdentity>& known) {
   if (!known) return;
   const auto refuse = [](std::string_view key, const auto& was, const auto& is) {
-    throw Error(ErrorKind::configuration, key, fmt::format("the application's batches were made with {}, not with {}", was, is),
-                "set it as in the other instances, with an empty state directory, or name another application");
+    throw Error(ErrorKind::configuration, key,
+                fmt::format("earlier batches of this application were made with {}, not with {}", was, is),
+                "set the earlier value and name an empty state directory, or choose another application name");
   };
   if (known->directed != engine.directed) refuse("graph.directed", known->directed, engine.directed);
   if (known->window != engine.window)

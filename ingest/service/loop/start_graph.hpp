@@ -6,7 +6,7 @@
 #include "deltamatch/engine.hpp"
 #include "ingest/service/journal.hpp"
 #include "ingest/service/service_options.hpp"
-#include "ingest/service/state/mark.hpp"
+#include "ingest/service/state/commit_point.hpp"
 
 namespace deltamatch::ingest {
 

@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto patience = 60s;  // for brokers that do not answer a request
 
-void save(const Engine& engine, const StateDirectory& directory, const Mark& mark) {
+void save(const Engine& engine, const StateDirectory& directory, const CommitPoint& mark) {
   engine.save(directory.snapshot_path(mark.batch), to_json(mark));
 }
 
@@ -37,7 +37,7 @@ std::vector<ActiveQuery> configured_queries(const ServiceOptions& options, bool 
   return queries;
 }
 
-void commit_mark(const ServiceOptions& options, kafka::Transactions& transactions, const Mark& mark) {
+void commit_mark(const ServiceOptions& options, kafka::Transactions& transactions, const CommitPoint& mark) {
   const std::string topic = kafka::commit_topic(options.application);
   const std::string value = to_json(mark);
   const kafka::OutputRecord record{topic, std::nullopt, value, {}};
@@ -77,7 +77,7 @@ class Records {
  public:
   Records(kafka::CommitLog& commits, std::uint64_t last) : commits_(commits), last_(last) {}
 
-  [[nodiscard]] std::optional<Mark> of(std::uint64_t batch) {
+  [[nodiscard]] std::optional<CommitPoint> of(std::uint64_t batch) {
     if (batch > last_) return std::nullopt;
     if (!sought_) {
       commits_.seek(batch, Clock::now() + patience);
@@ -92,13 +92,13 @@ class Records {
   kafka::CommitLog& commits_;
   std::uint64_t last_;
   bool sought_ = false;
-  std::optional<Mark> next_;
+  std::optional<CommitPoint> next_;
 };
 
 /// Reads lost batches from the input again, with the ends in the commit records.
 class Recutter {
  public:
-  Recutter(const StartupContext& context, Recovered& recovered, const Mark& committed)
+  Recutter(const StartupContext& context, Recovered& recovered, const CommitPoint& committed)
       : context_(context),
         recovered_(recovered),
         committed_(committed),
@@ -106,20 +106,20 @@ class Recutter {
 
   void run(kafka::CommitLog& commits) {
     Engine& engine = recovered_.engine;
-    std::optional<Mark> mark;
+    std::optional<CommitPoint> mark;
     commits.seek(recovered_.reached.batch, Clock::now() + patience);
     mark = commits.next(Clock::now() + patience);
     if (mark && mark->batch == recovered_.reached.batch && *mark != recovered_.reached) {
       throw Error(context_.directory.path().string(),
-                  fmt::format("batch {} stands there otherwise than its commit record tells", mark->batch),
-                  "name an empty directory: the state is then made anew from Kafka");
+                  fmt::format("batch {} in the state directory differs from its commit record", mark->batch),
+                  "name an empty state directory, and the service rebuilds the state from Kafka");
     }
     kafka::RangeReader ranges(context_.cluster, recovered_.reached.ends, context_.options.input.queue_bytes);
     while ((mark = commits.next(Clock::now() + patience)) && mark->batch <= committed_.batch) {
       if (mark->batch != engine.batch() + 1) {
         throw Error(kafka::commit_topic(context_.options.application),
-                    fmt::format("no commit record of batch {}", engine.batch() + 1),
-                    "restore the state directory from a backup, or start a new application");
+                    fmt::format("the commit record of batch {} is missing", engine.batch() + 1),
+                    "restore the state directory from a backup, or choose another application name");
       }
       cut(ranges, *mark);
       // Unlike the log, the input has refused records, so the limit on labels is applied again. No query stands yet.
@@ -131,22 +131,22 @@ class Recutter {
       throw Error(
           kafka::commit_topic(context_.options.application),
           fmt::format("the commit records end at batch {}, before batch {}", recovered_.reached.batch, committed_.batch),
-          "restore the state directory from a backup, or start a new application");
+          "restore the state directory from a backup, or choose another application name");
     }
   }
 
   /// The batch after the engine's current one.
-  InputBatch next(const Mark& mark) {
+  InputBatch next(const CommitPoint& mark) {
     kafka::RangeReader ranges(context_.cluster, recovered_.reached.ends, context_.options.input.queue_bytes);
     cut(ranges, mark);
     return std::move(batch_);
   }
 
  private:
-  void cut(kafka::RangeReader& ranges, const Mark& mark) {
+  void cut(kafka::RangeReader& ranges, const CommitPoint& mark) {
     must_be_read_alike(mark);
     const bool done = ranges.read(mark.ends, [&](const kafka::Message& message) { take(ranges, message); }, context_.stop);
-    if (!done) throw Stopped();
+    if (!done) throw StartupCancelled();
     assembler_.cut(batch_, Clock::now());
     batch_.updates.set_watermark(mark.watermark);
   }
@@ -157,14 +157,13 @@ class Recutter {
     return input;
   }
 
-  void must_be_read_alike(const Mark& mark) const {
+  void must_be_read_alike(const CommitPoint& mark) const {
     if (mark.reading.empty() || mark.reading == reading_) return;
     throw Error(
         ErrorKind::configuration, "input",
-        fmt::format("batch {} was read with other topics, formats, columns, max_record, max_ahead or max_labels, or by another "
-                    "release, and has to be read again",
-                    mark.batch),
-        "set them back for this start, or restore the state directory from a backup");
+        fmt::format("batch {} must be read again, but this configuration or release would read it differently", mark.batch),
+        "restore topics, formats, columns, max_record, max_ahead and max_labels for this start, or restore the state directory "
+        "from a backup");
   }
 
   void take(const kafka::RangeReader& ranges, const kafka::Message& message) {
@@ -186,7 +185,7 @@ class Recutter {
 
   const StartupContext& context_;
   Recovered& recovered_;
-  const Mark& committed_;
+  const CommitPoint& committed_;
   const std::string reading_ = reading_fingerprint(context_.options.input);
   Assembler assembler_;
   InputBatch batch_;
@@ -197,7 +196,7 @@ class Recutter {
 /// Completes a batch whose owner left after publishing only a part of it.
 void end_begun(const StartupContext& context, Recovered& recovered, const BatchProgress& progress,
                kafka::Transactions& transactions) {
-  context.journal.tell(Level::warn, "a batch is published in part, its other alerts are published now",
+  context.journal.tell(Level::warn, "a batch is only partly published; the rest is published now",
                        {{"batch", std::to_string(progress.mark.batch)}});
   const BegunBatch begun{context.options, context.directory, context.journal, progress};
   if (recovered.reached != progress.mark) {
@@ -216,13 +215,13 @@ std::size_t entry_of(const std::vector<InputTopics>& topics, const std::string& 
     if (kafka::TopicExpression::is_one(topics[i].name) && kafka::TopicExpression(topics[i].name).matches(topic)) return i;
   }
   throw Error(ErrorKind::configuration, "input.topics",
-              fmt::format("nothing says how to read topic {}, which was read before", topic), "list it");
+              fmt::format("the topic {} was read before, but is not listed now", topic), "list it again");
 }
 
 Recovered start_up(const StartupContext& context, kafka::Input& input, kafka::Transactions& transactions) {
   const ServiceOptions& options = context.options;
   kafka::CommitLog commits(context.cluster);
-  const std::optional<Mark> committed = commits.last(Clock::now() + patience);
+  const std::optional<CommitPoint> committed = commits.last(Clock::now() + patience);
   if (!committed) return first_start(context, input, transactions);
   must_be_same_kind(options.engine, committed->graph);
   for (const auto& [partition, end] : committed->ends) static_cast<void>(entry_of(options.input.topics, partition.topic));
@@ -237,7 +236,7 @@ Recovered start_up(const StartupContext& context, kafka::Input& input, kafka::Tr
                        .progress = {}};
   auto next_word = Clock::now() + 2s;
   wanted.progress = [&](const RecoveryProgress& progress) {
-    if (context.stop.stop_requested()) throw Stopped();
+    if (context.stop.stop_requested()) throw StartupCancelled();
     if (Clock::now() < next_word) return;
     next_word = Clock::now() + 2s;
     context.progress(fmt::format("replaying the log: batch {} of {}", progress.batches, progress.batches_total));
@@ -245,7 +244,7 @@ Recovered start_up(const StartupContext& context, kafka::Input& input, kafka::Tr
   Recovered recovered = recover(context.directory, wanted, context.journal);
   recovered.engine.limit_labels(options.input.max_labels);
   if (recovered.reached.batch < committed->batch) {
-    context.journal.tell(Level::warn, "the log is lost, its batches are read from the input again",
+    context.journal.tell(Level::warn, "the log is lost, so its batches are read from the input again",
                          {{"from", std::to_string(recovered.reached.batch + 1)}, {"to", std::to_string(committed->batch)}});
     Recutter(context, recovered, *committed).run(commits);
     // The log lacks these batches. A later snapshot replaces them.

@@ -29,13 +29,13 @@ struct StartupContext {
 /// is read. Lost state is rebuilt from the input, with the batches of the commit records.
 ///
 /// Throws Error if state and commit records do not belong together, or if needed input is no longer retained. So an empty graph
-/// never replaces a lost one. Throws Stopped.
+/// never replaces a lost one. Throws StartupCancelled.
 [[nodiscard]] Recovered start_up(const StartupContext& context, kafka::Input& input, kafka::Transactions& transactions);
 
 /// A stop was requested in the meantime.
-class Stopped : public Error {
+class StartupCancelled : public Error {
  public:
-  Stopped() : Error("service", "stopped") {}
+  StartupCancelled() : Error("service", "stopped") {}
 };
 
 /// The entry of the input's topics that says how a topic is read. It is the first entry with the topic's name, else the first

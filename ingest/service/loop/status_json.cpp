@@ -1,11 +1,22 @@
 #include "ingest/service/loop/status_json.hpp"
 
+#include <variant>
+
 namespace deltamatch::ingest {
 namespace {
 
 nlohmann::json to_json(const DeliveryStatistics& sink) {
   return {{"batches", sink.batches}, {"alerts", sink.alerts},           {"failures", sink.failures},
           {"dropped", sink.dropped}, {"undelivered", sink.undelivered}, {"last_error", sink.last_error}};
+}
+
+nlohmann::json to_json(const BackendStatistics& backend) {
+  nlohmann::json out = nlohmann::json::object();
+  for (const BackendMetric& metric : backend.metrics) {
+    std::visit([&](auto value) { out[metric.name] = value; }, metric.value);
+  }
+  if (!backend.notice.empty()) out["notice"] = backend.notice;
+  return out;
 }
 
 }  // namespace
@@ -20,13 +31,7 @@ nlohmann::json to_json(const Pipeline::Status& status) {
                   {"vertex_labels", status.graph.vertex_labels},
                   {"edge_labels", status.graph.edge_labels},
                   {"bytes", status.graph.bytes}};
-  if (status.cache) {
-    out["gpu"] = {{"hits", status.cache->hits},
-                  {"misses", status.cache->misses},
-                  {"cached_bytes", status.cache->cached_bytes},
-                  {"on_cpu", status.cache->on_cpu}};
-    if (!status.cache->notice.empty()) out["gpu"]["notice"] = status.cache->notice;
-  }
+  if (status.backend) out[status.backend->backend] = to_json(*status.backend);
   out["refused"] = {{"records", status.refused.refused()}, {"of", status.refused.records()}, {"last", status.last_refused}};
   out["warnings"] = nlohmann::json::array();
   for (const Warning& warning : status.warnings) {

@@ -7,7 +7,7 @@
 
 namespace deltamatch::ingest {
 
-/// `gpu` is present if a GPU matches, and its `notice` if there is one.
+/// If not the CPU matches, the metrics of the backend are an object under its name, with its `notice` if there is one.
 [[nodiscard]] nlohmann::json to_json(const Pipeline::Status& status);
 
 }  // namespace deltamatch::ingest

@@ -11,7 +11,7 @@
 namespace deltamatch::ingest {
 
 /// The partition was at its end each time its brokers were asked from `since` to `last`, and no record came in between.
-struct AtEnd {
+struct IdleEvidence {
   std::chrono::steady_clock::time_point since;
   std::chrono::steady_clock::time_point last;
 };
@@ -37,7 +37,7 @@ class Watermarks {
   /// Adds a partition. Partitions are numbered from 0 in the order of these calls.
   void open(Clock::time_point now) { parts_.emplace_back().seen = now; }
   /// Sets what is known of a partition's end. Nothing: it is not known to be read to its end.
-  void at_end(std::size_t part, const std::optional<AtEnd>& end) { parts_[part].end = end; }
+  void at_end(std::size_t part, const std::optional<IdleEvidence>& end) { parts_[part].end = end; }
   /// A partition that is gone does not hold the watermark until it returns.
   void leave(std::size_t part) { parts_[part].gone = true; }
   void resume(std::size_t part, Clock::time_point now);
@@ -59,7 +59,7 @@ class Watermarks {
   struct Part {
     std::optional<Timestamp> largest;
     Clock::time_point seen;
-    std::optional<AtEnd> end;
+    std::optional<IdleEvidence> end;
     bool spoke = false;
     bool gone = false;
     bool below = false;  // holds the watermark at or below the bound

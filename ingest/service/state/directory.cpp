@@ -99,8 +99,8 @@ void StateDirectory::check_manifest(const StateIdentity& identity) {
     fingerprint_ = hash_of(object.dump());
     if (::access(path.c_str(), F_OK) != 0 && errno == ENOENT) {
       if (!snapshots().empty() || !segments_in(path_).empty()) {
-        throw Error(path.string(), "is missing, although there are snapshots or a log",
-                    "put it back, or name an empty directory: the state is then made anew from Kafka");
+        throw Error(path.string(), "the file is missing, although the directory holds snapshots or a log",
+                    "restore the file; or name an empty state directory, and the service rebuilds the state from Kafka");
       }
       object["v"] = version;
       replace_file(path, object.dump() + "\n");
@@ -109,8 +109,8 @@ void StateDirectory::check_manifest(const StateIdentity& identity) {
     const nlohmann::json known = nlohmann::json::parse(read_file(path));
     if (known.at("v").get<int>() != version) {
       throw Error(path.string(),
-                  fmt::format("is of version {}, while this program reads version {}", known.at("v").dump(), version),
-                  "go on with the release that wrote it, or name an empty directory");
+                  fmt::format("the file has version {}, but this program reads version {}", known.at("v").dump(), version),
+                  "use the release that wrote it, or name an empty state directory");
     }
     std::string changes;
     for (const auto& [key, value] : object.items()) {
@@ -118,12 +118,13 @@ void StateDirectory::check_manifest(const StateIdentity& identity) {
       changes += fmt::format("{}{} was {} and is {}", changes.empty() ? "" : ", ", key, known.at(key).dump(), value.dump());
     }
     if (!changes.empty()) {
-      throw Error(ErrorKind::configuration, path_.string(), "the state belongs to another configuration: " + changes,
-                  "set it back, or name an empty directory and another application for a start from nothing");
+      throw Error(
+          ErrorKind::configuration, path_.string(), "the state belongs to another configuration: " + changes,
+          "restore these settings; or choose an empty state directory and another application name to start from nothing");
     }
   } catch (const nlohmann::json::exception& error) {
-    throw Error(path.string(), fmt::format("is not what it should be: {}", error.what()),
-                "put the right one back, or name an empty directory");
+    throw Error(path.string(), fmt::format("the file is damaged: {}", error.what()),
+                "restore the file, or name an empty state directory");
   }
 }
 
@@ -131,7 +132,7 @@ void StateDirectory::remove_leftovers() const {
   for_each_name(path_, [&](const std::filesystem::path& path, const std::string& name) {
     const bool ours = name.starts_with(prefix) || name.starts_with(manifest_name);
     if (!ours || name.find(temporary_infix) == std::string::npos) return;
-    if (::unlink(path.c_str()) != 0) fail_on(path, "what an interrupted process left cannot be removed", errno);
+    if (::unlink(path.c_str()) != 0) fail_on(path, "a leftover of an interrupted process cannot be removed", errno);
     journal_->tell(Level::info, "leftover_removed", {{"file", path.string()}});
   });
 }
@@ -149,11 +150,11 @@ std::vector<SnapshotFile> StateDirectory::snapshots() const {
   return snapshots;
 }
 
-Mark StateDirectory::snapshot_mark(const SnapshotFile& snapshot) {
+CommitPoint StateDirectory::snapshot_mark(const SnapshotFile& snapshot) {
   const std::string where = snapshot.path.string();
-  Mark mark = parse_mark(Engine::annotation(snapshot.path), where);
+  CommitPoint mark = parse_mark(Engine::annotation(snapshot.path), where);
   if (mark.batch != snapshot.batch)
-    throw Error(where, fmt::format("is a snapshot of batch {}, not of that in its name", mark.batch));
+    throw Error(where, fmt::format("the snapshot is of batch {}, but its name says another", mark.batch));
   return mark;
 }
 

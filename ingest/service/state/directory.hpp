@@ -10,8 +10,8 @@
 
 #include "deltamatch/id.hpp"
 #include "ingest/service/journal.hpp"
+#include "ingest/service/state/commit_point.hpp"
 #include "ingest/service/state/files.hpp"
-#include "ingest/service/state/mark.hpp"
 
 namespace deltamatch::ingest {
 
@@ -52,7 +52,7 @@ class StateDirectory {
   [[nodiscard]] std::vector<SnapshotFile> snapshots() const;
   /// The mark stored in a snapshot. Throws Error if the snapshot's beginning is torn or corrupt, or if its mark belongs to
   /// another batch than its name says.
-  [[nodiscard]] static Mark snapshot_mark(const SnapshotFile& snapshot);
+  [[nodiscard]] static CommitPoint snapshot_mark(const SnapshotFile& snapshot);
   /// Renames an unusable snapshot to *.corrupt and logs that.
   void set_aside(const SnapshotFile& snapshot, const std::string& why) const;
   /// Keeps the `keep` newest snapshots whose beginning is sound, at least one, and removes older ones. Returns the batch of the

@@ -127,7 +127,8 @@ Delivered Log::Impl::position(const Standing& standing) const {
 }
 
 void Log::Impl::must_stand() const {
-  if (!failure.empty()) throw Error(segment->file.path.string(), failure, "mend the file system and start the service again");
+  if (!failure.empty())
+    throw Error(segment->file.path.string(), failure, "repair the file system, then start the service again");
 }
 
 // Appends all bytes or none.
@@ -146,7 +147,7 @@ void Log::Impl::append(std::string_view bytes) {
 void Log::Impl::take_back(std::uint64_t size) noexcept {
   segment->size = size;
   if (::ftruncate(segment->descriptor.get(), static_cast<off_t>(size)) != 0) {
-    failure = "a part of an entry could be neither completed nor removed: " + std::generic_category().message(errno);
+    failure = "an entry is written in part and cannot be removed: " + std::generic_category().message(errno);
   }
 }
 
@@ -215,7 +216,7 @@ void Log::Impl::go_on(const SegmentFile& file, const Kept& kept) {
   if (!segment->descriptor.open()) fail_on(file.path, "the log cannot be opened", errno);
   dropped += kept.rest;
   if (::ftruncate(segment->descriptor.get(), static_cast<off_t>(kept.offset)) != 0)
-    fail_on(file.path, "the log cannot be cut", errno);
+    fail_on(file.path, "the log cannot be truncated", errno);
   batches_in_segment = kept.last - file.first + 1;
 }
 
@@ -251,7 +252,7 @@ void Log::Impl::restore() {
   }
   for (auto file = segments.end(); file != behind;) {  // newest first, so that a crash leaves a valid log
     --file;
-    if (::unlink(file->path.c_str()) != 0) fail_on(file->path, "the log cannot be cut", errno);
+    if (::unlink(file->path.c_str()) != 0) fail_on(file->path, "the log cannot be truncated", errno);
   }
   const bool whole = any && kept.last == last;
   if (whole) go_on(*std::prev(behind), kept);  // in any version, because a torn end must not stay before a later segment
@@ -289,14 +290,15 @@ Log::Log(std::filesystem::path folder, std::string fingerprint, std::uint64_t la
 
 Log::~Log() = default;
 
-void Log::append(const Mark& mark, std::span<const Update> updates, std::optional<Timestamp> watermark,
+void Log::append(const CommitPoint& mark, std::span<const Update> updates, std::optional<Timestamp> watermark,
                  std::span<const SinkAlerts> alerts, std::span<const StreamedAlerts> streamed) {
   Impl& log = *impl_;
   const std::scoped_lock one_at_a_time(log.appending);
   std::unique_lock lock(log.mutex);
   log.must_stand();
   if (mark.batch != log.last + 1) {
-    throw Error(log.segment->file.path.string(), fmt::format("batch {} where {} is due", mark.batch, log.last + 1));
+    throw Error(log.segment->file.path.string(),
+                fmt::format("batch {} is to be appended, but batch {} is due", mark.batch, log.last + 1));
   }
   if (log.batches_in_segment > 0 && log.segment->size >= log.options.segment_bytes) log.start_segment();
   const std::uint64_t before = log.segment->size;

@@ -17,7 +17,7 @@
 
 #include "deltamatch/id.hpp"
 #include "deltamatch/update.hpp"
-#include "ingest/service/state/mark.hpp"
+#include "ingest/service/state/commit_point.hpp"
 
 namespace deltamatch::ingest {
 
@@ -84,7 +84,7 @@ class Log {
   ///
   /// Throws Error if the batch cannot be written completely (a full disk). The log is then as it was before. If it cannot be
   /// restored, every later call throws.
-  void append(const Mark& mark, std::span<const Update> updates, std::optional<Timestamp> watermark,
+  void append(const CommitPoint& mark, std::span<const Update> updates, std::optional<Timestamp> watermark,
               std::span<const SinkAlerts> alerts, std::span<const StreamedAlerts> streamed = {});
 
   /// Notes the position of a sink. Durable with the next sync(). If the note is lost, later batches are delivered again from
@@ -124,7 +124,7 @@ class Log {
 
 /// A batch as it was appended. Valid until the reader's next call of next().
 struct LoggedBatch {
-  Mark mark;
+  CommitPoint mark;
   UpdateBatch updates;                   ///< empty if not wanted, except for the watermark, which may come from the mark
   std::vector<SinkAlerts> alerts;        ///< empty if not wanted
   std::vector<StreamedAlerts> streamed;  ///< likewise, and without for_each

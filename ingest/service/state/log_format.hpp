@@ -12,14 +12,16 @@
 #include <string_view>
 
 #include "deltamatch/update.hpp"
+#include "encoding/checksum.hpp"
 #include "ingest/service/state/log.hpp"
 
 namespace deltamatch::ingest::log_format {
 
-inline constexpr std::uint32_t version = 2;
+inline constexpr std::uint32_t version = 3;
 inline constexpr std::uint32_t oldest_version = 1;  ///< the oldest version that is read; it has no streamed alerts
+inline constexpr std::uint32_t packed_updates = 3;  ///< the first version with updates in the packed form
 inline constexpr std::size_t fingerprint_size = 32;
-inline constexpr std::size_t checksum_size = 16;
+using encoding::checksum_size;
 inline constexpr std::size_t head_size = 8 + 4 + 8 + fingerprint_size + checksum_size;
 inline constexpr std::size_t frame_size = checksum_size + 4 + 4;
 // A payload is compressed at most by this factor; otherwise it is stored as it is. So short files cannot demand much memory.
@@ -42,7 +44,7 @@ struct Head {
 enum class Kind : std::uint8_t { batch = 1, delivered = 2, piece = 3, streamed_batch = 4 };
 
 /// These append the payload of an entry.
-void put_batch(std::string& out, const Mark& mark, std::span<const Update> updates, std::optional<Timestamp> watermark,
+void put_batch(std::string& out, const CommitPoint& mark, std::span<const Update> updates, std::optional<Timestamp> watermark,
                std::span<const SinkAlerts> alerts, std::span<const StreamedAlerts> streamed = {});
 void put_delivered(std::string& out, const Delivered& delivered);
 
@@ -67,8 +69,14 @@ class PieceWriter {
 
 /// The kind of a payload, or nothing if it is unknown.
 [[nodiscard]] std::optional<Kind> kind_of(std::string_view payload);
-/// These return false if the payload is malformed. The alerts' texts are views into it.
-[[nodiscard]] bool read_batch(std::string_view payload, LogReader::Wanted wanted, LoggedBatch& batch);
+/// Where a payload comes from.
+struct Origin {
+  std::string where;  ///< for messages
+  std::uint32_t version = log_format::version;
+};
+/// These return false if the payload is malformed. The alerts' texts are views into it. Throws Error if a batch has updates
+/// with fields that this version does not read.
+[[nodiscard]] bool read_batch(std::string_view payload, const Origin& origin, LogReader::Wanted wanted, LoggedBatch& batch);
 [[nodiscard]] bool read_delivered(std::string_view payload, Delivered& delivered);
 [[nodiscard]] bool read_piece(std::string_view payload, LoggedPiece& piece);
 

@@ -42,7 +42,7 @@ bool LogReader::Impl::begin() {
     return true;
   }
   end.next_batch = from;
-  if (later != segments.end()) end.damage = fmt::format("the log begins with {}", later->path.string());
+  if (later != segments.end()) end.damage = fmt::format("the log begins only with {}", later->path.string());
   return false;
 }
 
@@ -61,7 +61,7 @@ bool LogReader::Impl::move_on(const SegmentFile& later) {
   if (left > 0) {
     end.damage = fmt::format("{} is damaged at byte {}", segment->file().path.string(), segment->offset());
   } else if (later.first != segment->due()) {
-    end.damage = fmt::format("batch {} should stand where {} begins", segment->due(), later.path.string());
+    end.damage = fmt::format("batch {} is missing before {}", segment->due(), later.path.string());
   } else {
     enter(later);
   }
@@ -115,8 +115,8 @@ void for_each_streamed(const std::filesystem::path& folder, const std::string& f
   for (;;) {
     const LogReader::Entry entry = log.next();
     if (entry == LogReader::Entry::end) {
-      throw Error(folder.string(), fmt::format("the alerts of batch {} cannot be read from the log", batch),
-                  "bring the log back from a backup");
+      throw Error(folder.string(), fmt::format("the log no longer holds the alerts of batch {}", batch),
+                  "restore the state directory from a backup");
     }
     if (entry == LogReader::Entry::batch && log.batch().mark.batch >= batch) return;
     if (entry != LogReader::Entry::piece || log.piece().batch != batch || log.piece().sink != sink) continue;

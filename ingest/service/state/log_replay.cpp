@@ -11,13 +11,13 @@ namespace {
 
 Base restore(const SnapshotFile& snapshot, const EngineOptions& options) {
   const std::string where = snapshot.path.string();
-  Mark mark = StateDirectory::snapshot_mark(snapshot);
+  CommitPoint mark = StateDirectory::snapshot_mark(snapshot);
   Engine engine = Engine::restore(snapshot.path, options.threads, options.backend);
   if (engine.options().directed != options.directed || engine.options().window != options.window) {
-    throw Error(where, "is a snapshot of another kind of graph");
+    throw Error(where, "the snapshot's graph has another direction or window");
   }
   if (engine.batch() != mark.batch || engine.watermark() != mark.watermark) {
-    throw Error(where, "its mark is not that of its graph");
+    throw Error(where, "the snapshot's annotation does not belong to its graph");
   }
   return {std::move(engine), std::move(mark)};
 }
@@ -46,16 +46,16 @@ std::string replay(const StateDirectory& directory, Base& base, std::uint64_t la
     if (entry == LogReader::Entry::end) {
       const LogReader::End& end = reader.end();
       if (!end.damage.empty()) return end.damage;
-      if (end.torn_bytes > 0) return fmt::format("its last {} bytes are torn or damaged", end.torn_bytes);
-      return "it ends there";
+      if (end.torn_bytes > 0) return fmt::format("the last {} bytes of the log are torn or damaged", end.torn_bytes);
+      return "the log ends there";
     }
     const LoggedBatch& batch = reader.batch();
-    if (hooks.before && !hooks.before(batch)) return "it was told to stop";
+    if (hooks.before && !hooks.before(batch)) return "replaying was stopped";
     base.engine.absorb(batch.updates);
     if (base.engine.batch() != batch.mark.batch || base.engine.watermark() != batch.mark.watermark) {
       throw Error(directory.path().string(),
-                  fmt::format("batch {} of the log does not lead to the watermark that it tells", batch.mark.batch),
-                  "name an empty directory: the state is then made anew from Kafka");
+                  fmt::format("batch {} of the log does not lead to the watermark that the log states", batch.mark.batch),
+                  "name an empty state directory, and the service rebuilds the state from Kafka");
     }
     base.mark = batch.mark;
     if (hooks.after) hooks.after(batch);

@@ -6,15 +6,15 @@
 #include <string>
 
 #include "deltamatch/engine.hpp"
+#include "ingest/service/state/commit_point.hpp"
 #include "ingest/service/state/directory.hpp"
 #include "ingest/service/state/log.hpp"
-#include "ingest/service/state/mark.hpp"
 
 namespace deltamatch::ingest {
 
 struct Base {
   Engine engine;
-  Mark mark;  ///< the state of the engine
+  CommitPoint mark;  ///< the state of the engine
 };
 
 /// The engine of the newest sound snapshot of a batch up to `latest`, or nothing if there is none. `options` says what kind of

@@ -66,12 +66,12 @@ bool SegmentReader::read_head() {
   if (!head || head->first != file_.first) return false;
   if (head->version < log_format::oldest_version || head->version > log_format::version) {
     throw Error(file_.path.string(),
-                fmt::format("is a log of version {}, while this program reads versions {} to {}", head->version,
+                fmt::format("the log has version {}, but this program reads versions {} to {}", head->version,
                             log_format::oldest_version, log_format::version),
-                "go on with the release that wrote it, or give the service an empty state directory");
+                "use the release that wrote it, or name an empty state directory");
   }
   if (head->fingerprint != fingerprint_) {
-    throw Error(file_.path.string(), "belongs to a service of another configuration",
+    throw Error(file_.path.string(), "the log belongs to a service with another configuration",
                 "give each service its own state directory");
   }
   version_ = head->version;
@@ -107,7 +107,8 @@ LogReader::Entry SegmentReader::next() {
       if (wanted_.pieces) return Entry::piece;
       continue;
     }
-    if (!log_format::read_batch(*payload, wanted_, batch_) || batch_.mark.batch != due_) return Entry::end;
+    if (!log_format::read_batch(*payload, {file_.path.string(), version_}, wanted_, batch_) || batch_.mark.batch != due_)
+      return Entry::end;
     ++due_;
     offset_ += entry_.size();
     return Entry::batch;

@@ -24,7 +24,7 @@ std::optional<BatchProgress> parse_progress(std::string_view json, std::string_v
     progress.mark = parse_mark(object.at("mark").dump(), where);
     return progress;
   } catch (const nlohmann::json::exception& error) {
-    throw Error(where, std::string("not the progress of a batch: ") + error.what());
+    throw Error(where, std::string("this is not the progress of a batch: ") + error.what());
   }
 }
 

@@ -7,19 +7,19 @@
 #include <string>
 #include <string_view>
 
-#include "ingest/service/state/mark.hpp"
+#include "ingest/service/state/commit_point.hpp"
 
 namespace deltamatch::ingest {
 
 /// Written to the commit topic by each of the batch's transactions except the last, which writes the commit record.
 struct BatchProgress {
-  Mark mark;                                       ///< the future commit record
+  CommitPoint mark;                                ///< the future commit record
   std::map<std::string, std::uint64_t> published;  ///< for each sink in Kafka, how many of its alerts with an id; the first
                                                    ///< ones
   friend bool operator==(const BatchProgress&, const BatchProgress&) = default;
 };
 
-/// Returns {"v":1,"published":{"alerts":250000},"mark":{…}}. The mark has the form of to_json(Mark).
+/// Returns {"v":1,"published":{"alerts":250000},"mark":{…}}. The mark has the form of to_json(CommitPoint).
 [[nodiscard]] std::string to_json(const BatchProgress& progress);
 
 /// Returns nothing if the text is no progress record. Throws Error at `where` for a damaged one.

@@ -21,11 +21,11 @@ void must_be_covered(const StateDirectory& directory, std::uint64_t committed) {
       directory.set_aside(snapshot, error.what());
       continue;
     }
-    throw Error(
-        snapshot.path.string(),
-        committed == 0 ? "there is no commit record of this snapshot, nor of any other batch"
-                       : fmt::format("the last commit record is of batch {}, before this snapshot", committed),
-        "bring the topic of commit records back, or name another application and an empty directory for a start from nothing");
+    throw Error(snapshot.path.string(),
+                committed == 0 ? "there is no commit record of this snapshot's batch, nor of any other"
+                               : fmt::format("the last commit record is of batch {}, before this snapshot's batch", committed),
+                "restore the topic of commit records; or choose another application name and an empty state directory to start "
+                "from nothing");
   }
 }
 
@@ -36,20 +36,20 @@ void must_be_without_log(const StateDirectory& directory) {
     const LogReader::Entry entry = log.next();
     if (entry == LogReader::Entry::delivered) continue;
     if (entry == LogReader::Entry::end && log.end().damage.empty()) return;
-    throw Error(directory.path().string(), "there is a log of batches, but no commit record of any batch",
-                "bring the topic of commit records back, or name another application and an empty directory for a start from "
-                "nothing");
+    throw Error(directory.path().string(), "the directory holds a log of batches, but there is no commit record of any batch",
+                "restore the topic of commit records; or choose another application name and an empty state directory to start "
+                "from nothing");
   }
 }
 
-std::optional<Mark> record_of(const RecoveryInput& input, std::uint64_t batch) {
+std::optional<CommitPoint> record_of(const RecoveryInput& input, std::uint64_t batch) {
   if (input.committed && batch == input.committed->batch) return input.committed;
   return input.committed && input.record ? input.record(batch) : std::nullopt;
 }
 
 /// Whether a batch was committed as the mark describes it, as far as is known.
-bool was_committed(const RecoveryInput& input, const Mark& mark) {
-  const std::optional<Mark> record = record_of(input, mark.batch);
+bool was_committed(const RecoveryInput& input, const CommitPoint& mark) {
+  const std::optional<CommitPoint> record = record_of(input, mark.batch);
   return !record || *record == mark;
 }
 
@@ -59,11 +59,11 @@ std::optional<Base> from_snapshot(const StateDirectory& directory, const Recover
   if (!base || was_committed(input, base->mark)) return base;
   const std::filesystem::path path = directory.snapshot_path(base->mark.batch);
   if (base->mark.batch > 0) {
-    throw Error(path.string(), "the commit record of its batch tells otherwise",
-                "name an empty directory: the state is then made anew from Kafka");
+    throw Error(path.string(), "the snapshot differs from the commit record of its batch",
+                "name an empty state directory, and the service rebuilds the state from Kafka");
   }
-  directory.set_aside({0, path}, "another instance committed batch 0, not this one");  // it was made before batch 0 was
-                                                                                       // committed
+  directory.set_aside({0, path}, "another instance committed batch 0");  // it was made before batch 0 was
+                                                                         // committed
   return std::nullopt;
 }
 
@@ -77,7 +77,7 @@ std::uint64_t committed_part(const StateDirectory& directory, const RecoveryInpu
     const LogReader::Entry entry = log.next();
     if (entry == LogReader::Entry::end && !log.skip_damage()) return committed;
     if (entry != LogReader::Entry::batch) continue;
-    const Mark& mark = log.batch().mark;
+    const CommitPoint& mark = log.batch().mark;
     if (mark.batch > committed) return committed;
     if (!was_committed(input, mark)) return mark.batch - 1;
   }
@@ -86,11 +86,11 @@ std::uint64_t committed_part(const StateDirectory& directory, const RecoveryInpu
 Base from_beginning(const RecoveryInput& input) {
   Base base{input.begin(), {}};
   base.mark.watermark = base.engine.watermark();
-  const std::optional<Mark> record = record_of(input, 0);
+  const std::optional<CommitPoint> record = record_of(input, 0);
   if (!record) return base;
   if (record->watermark != base.mark.watermark) {
-    throw Error(ErrorKind::configuration, "graph.start", "the start graph is not the one that batch 0 was committed with",
-                "set it back for this start, or restore the state directory from a backup");
+    throw Error(ErrorKind::configuration, "graph.start", "the start graph differs from the one that batch 0 was committed with",
+                "restore graph.start and its files for this start, or restore the state directory from a backup");
   }
   base.mark = *record;
   return base;
@@ -116,7 +116,7 @@ Recovered recover(const StateDirectory& directory, const RecoveryInput& input, J
     if (input.progress) input.progress(progress);
   };
   std::string why = replay(directory, base, committed, hooks);
-  if (differs) why = "another owner committed that batch otherwise";
+  if (differs) why = "another instance committed another batch of that number";
   if (base.mark.batch < committed) {
     journal.tell(Level::warn, "log_lost",
                  {{"from", std::to_string(base.mark.batch + 1)}, {"to", std::to_string(committed)}, {"why", why}});
@@ -129,7 +129,7 @@ Recovered recover(const StateDirectory& directory, const RecoveryInput& input, J
   if (last < committed && !differs) last = committed_part(directory, input, last, committed);
   auto log = std::make_unique<Log>(directory.path(), directory.fingerprint(), last);
   if (log->dropped_bytes() > 0) {
-    journal.tell(Level::info, "log_cut", {{"behind", std::to_string(last)}, {"bytes", std::to_string(log->dropped_bytes())}});
+    journal.tell(Level::info, "log_cut", {{"after", std::to_string(last)}, {"bytes", std::to_string(log->dropped_bytes())}});
   }
   return {std::move(base.engine), std::move(base.mark), std::move(log)};
 }

@@ -8,9 +8,9 @@
 
 #include "deltamatch/engine.hpp"
 #include "ingest/service/journal.hpp"
+#include "ingest/service/state/commit_point.hpp"
 #include "ingest/service/state/directory.hpp"
 #include "ingest/service/state/log.hpp"
-#include "ingest/service/state/mark.hpp"
 
 namespace deltamatch::ingest {
 
@@ -21,14 +21,14 @@ struct RecoveryProgress {
 };
 
 struct RecoveryInput {
-  std::optional<Mark> committed;  ///< the last commit record; empty if nothing was ever committed
+  std::optional<CommitPoint> committed;  ///< the last commit record; empty if nothing was ever committed
   /// The commit record of an earlier batch, if it is still known. If the log has a different batch, that batch was never
   /// committed, because another owner committed its own. The log then ends before it. Called for ascending batches. May be
   /// null. `committed` itself is always compared with the log.
-  std::function<std::optional<Mark>(std::uint64_t batch)> record;
+  std::function<std::optional<CommitPoint>(std::uint64_t batch)> record;
   /// The mark of the batch after `committed`, if its alerts are partly published. If the log has that batch, it stays there,
   /// and the engine absorbs it.
-  std::optional<Mark> begun;
+  std::optional<CommitPoint> begun;
   EngineOptions engine;
   std::function<Engine()> begin;                          ///< creates the engine before the first batch
   std::function<void(const RecoveryProgress&)> progress;  ///< called after each batch; may be null
@@ -36,8 +36,8 @@ struct RecoveryInput {
 
 struct Recovered {
   Engine engine;
-  Mark reached;  ///< the state of the engine: its commit record, or input.begun. If it is before input.committed, the log is
-                 ///< lost from batch reached.batch + 1 on
+  CommitPoint reached;  ///< the state of the engine: its commit record, or input.begun. If it is before input.committed, the
+                        ///< log is lost from batch reached.batch + 1 on
   /// Continues after the last committed batch, even if the batches that `reached` lacks are lost in it. It knows the positions
   /// of the sinks and what they wait for. If another owner committed a different version of one of its batches, it ends before
   /// that one.

@@ -164,7 +164,7 @@ void Snapshotter::failed(std::uint64_t batch, const char* why) {
   not_before_ = Clock::now() + options_.retry_after;
 }
 
-bool Snapshotter::save_now(const Engine& engine, const Mark& mark) {
+bool Snapshotter::save_now(const Engine& engine, const CommitPoint& mark) {
   {
     std::unique_lock lock(mutex_);
     cancel(lock);

@@ -15,9 +15,9 @@
 
 #include "deltamatch/engine.hpp"
 #include "ingest/service/journal.hpp"
+#include "ingest/service/state/commit_point.hpp"
 #include "ingest/service/state/directory.hpp"
 #include "ingest/service/state/log.hpp"
-#include "ingest/service/state/mark.hpp"
 
 namespace deltamatch::ingest {
 
@@ -59,7 +59,7 @@ class Snapshotter {
   /// Makes a snapshot of an idle engine in the calling thread, and cancels one in progress. For a graceful stop, and for a
   /// start graph (mark.batch 0). `mark` describes the engine's state and is committed. Returns false if it failed, which is
   /// logged and counted.
-  bool save_now(const Engine& engine, const Mark& mark);
+  bool save_now(const Engine& engine, const CommitPoint& mark);
 
   [[nodiscard]] SnapshotStatistics statistics() const;
 

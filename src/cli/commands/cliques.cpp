@@ -24,7 +24,8 @@ constexpr const char* quasi_examples = R"(Examples:
   deltamatch quasi-cliques --graph friends.txt -k 6 --density 0.8
   deltamatch quasi-cliques --graph friends.txt -k 8 --density 0.9 --emit subgraphs --limit 100
 
-Counted are connected sets of k vertices with at least the share --density of the k(k-1)/2 edges that they can have.
+It counts connected sets of k vertices that have at least the share --density of the k(k-1)/2
+possible edges.
 The graph is read as undirected and simple: directions, labels and parallel edges play no part.)";
 
 struct Cliques {
@@ -46,12 +47,11 @@ std::vector<SimpleGraph::Vertex> ascending(std::span<const SimpleGraph::Vertex> 
 
 CliqueResult count(Mining& mining, std::optional<unsigned> k) {
   const auto run = [&] { return count_cliques(mining.graph(), k, mining.run_options()); };
-  return k ? counted(fmt::format("cliques of {} vertices", *k), run)
-           : counted("cliques", run, "count a size of which there are fewer with -k");
+  return k ? counted(fmt::format("cliques of {} vertices", *k), run) : counted("cliques", run, "count only one size, with -k");
 }
 
 int cliques(const Cliques& options) {
-  if (options.mining.list && !options.k) throw Error(ErrorKind::usage, "--emit subgraphs", "it needs one size", "add -k K");
+  if (options.mining.list && !options.k) throw Error(ErrorKind::usage, "--emit subgraphs", "a list needs one size", "add -k K");
   Mining mining(options.mining);
   MiningAnswer answer{.rows_name = "cliques", .column = "k"};
   if (options.mining.list) {
@@ -80,9 +80,8 @@ int quasi_cliques(const QuasiCliques& options) {
   const unsigned pairs = options.k * (options.k - 1) / 2;
   const unsigned least = std::max(edges_of_density(options.k, options.density), options.k - 1);
   MiningOptions mining_options = options.mining;
-  if (pairs - least + 2 > options.k)
-    mining_options.only_on_cores = "sets that may lack more than k - 2 edges are grown on CPU cores";
-  if (mine::formulas_count_sets(options.k, pairs - std::min(least, pairs))) mining_options.worth_a_gpu = std::nullopt;
+  if (pairs - least + 2 > options.k) mining_options.only_on_cores = "the CPU counts sets that may lack more than k - 2 edges";
+  if (mine::formulas_count_sets(options.k, pairs - std::min(least, pairs))) mining_options.worth_a_device = std::nullopt;
   Mining mining(mining_options);
   MiningAnswer answer{.rows_name = "quasi_cliques", .column = "edges"};
   answer.notes = {{"k", std::to_string(options.k), true}, {"least", std::to_string(least), true}};

@@ -25,9 +25,10 @@ namespace deltamatch::cli {
 namespace {
 
 constexpr const char* examples = R"(Examples:
-  deltamatch convert payments.csv payments.dmu --to binary --columns source=payer,target=payee,time=at
-  deltamatch convert friends.txt friends.dmg --to graph --undirected && deltamatch match --graph friends.dmg --query ring.pattern
-  deltamatch convert events.jsonl - --to jsonl --envelope debezium | deltamatch replay --updates - --query config/patterns
+  deltamatch convert log.csv log.dmu --to binary --columns source=payer,target=payee,time=at
+  deltamatch convert friends.txt friends.dmg --to graph --undirected
+  deltamatch convert events.jsonl - --to jsonl --envelope debezium |
+    deltamatch replay --updates - --query config/patterns
   zstd -dc log.dmu.zst | deltamatch convert - log.tsv --to tsv)";
 
 using ingest::Format;
@@ -50,7 +51,7 @@ void check(const Convert& options) {
   for (const std::string& labels : options.common.labels) check_apart({{"--labels", labels}}, {{"OUT", options.out}});
   if (!options.to) return check_files({{"OUT", options.out}});
   const auto refuse = [](std::string_view option) {
-    throw Error(ErrorKind::usage, option, "this is about whole graphs", "add --to graph, or leave it out");
+    throw Error(ErrorKind::usage, option, "this option is for graph files only", "add --to graph, or leave it out");
   };
   if (options.common.directed) refuse(*options.common.directed ? "--directed" : "--undirected");
   if (!options.common.labels.empty()) refuse("--labels");
@@ -74,13 +75,13 @@ int convert_graph(const Convert& options) {
     graph.graph_input = options.reading;
   }
   const auto without_times = [&](std::string_view noun) {
-    throw Error(ErrorKind::usage, "--times", fmt::format("the edges of the {} {} bear no times", noun, options.input),
+    throw Error(ErrorKind::usage, "--times", fmt::format("the edges of the {} {} have no times", noun, options.input),
                 "leave it out");
   };
   if (options.times && engine::GraphFile::recognises(options.input) && !engine::GraphFile(options.input).timed()) {
     without_times("graph file");
   }
-  StreamOptions stream;
+  ReplayOptions stream;
   if (options.times && graph.snapshot.empty()) stream.window = forever;
   check_replaceable(options.out);
   Session session(graph, stream);
@@ -115,7 +116,7 @@ int convert(const Convert& options) {
       options.common.dead_letters.empty() ? nullptr : ingest::make_dead_letter_file(options.common.dead_letters);
   check_writable(options.common.dead_letters);
   const auto stream =
-      ingest::open_stream(options.input, stream_options(options.common, options.reading, {.max_updates = 8192}, 0, letters));
+      ingest::open_stream(options.input, read_options(options.common, options.reading, {.max_updates = 8192}, 0, letters));
   ingest::OutputFile out(options.out);
   if (letters) letters->commit();  // the file of an earlier run is kept until here
   std::optional<ingest::BinaryStreamWriter> binary;
@@ -127,7 +128,7 @@ int convert(const Convert& options) {
       const std::string_view lost = append(out.text(), binary ? &*binary : nullptr, to, batch.updates.updates()[i]);
       if (lost.empty()) continue;
       throw Error(fmt::format("{}:{}", stream->name(), batch.position(i).number),
-                  fmt::format("{} does not hold {}", ingest::format_name(to), lost), "convert to binary or jsonl");
+                  fmt::format("{} cannot hold {}", ingest::format_name(to), lost), "convert to binary or jsonl");
     }
     written += batch.updates.size();
     if (binary) binary->flush(out.text());
@@ -152,13 +153,13 @@ int convert(const Convert& options) {
 void add_convert(const Command& program, Run& run) {
   const Command command = program.add_command("convert", "Write a stream in another format, or as a graph file", examples);
   const auto options = std::make_shared<Convert>();
-  command.add_argument("INPUT", options->input, "The stream, or - for standard input");
-  command.add_argument("OUT", options->out, "Where it goes, or - for standard output");
+  command.add_argument("INPUT", options->input, "Stream to read, or - for standard input");
+  command.add_argument("OUT", options->out, "File to write, or - for standard output");
   add_choice<std::optional<Format>, std::optional<Format>>(
-      command, "--to", options->to, "The format that is written; graph: the graph that the stream leaves, for match --graph",
+      command, "--to", options->to, "Format to write; graph: the final graph, for match --graph",
       {{"binary", Format::binary}, {"jsonl", Format::jsonl}, {"tsv", Format::tsv}, {"graph", std::nullopt}})
       .required();
-  command.add_flag("--times", options->times, "In graph files, keep each edge's latest time").group("Data graph");
+  command.add_flag("--times", options->times, "In graph files, keep the latest time of each edge").group("Data graph");
   add_direction_options(command, options->common.directed);
   add_labels_options(command, options->common);
   add_conversion_options(command, options->common, options->reading);

@@ -24,7 +24,7 @@ constexpr const char* examples = R"(Examples:
 
 struct Explain {
   GraphOptions graph;
-  StreamOptions stream;
+  ReplayOptions stream;
   QuerySelection queries;
   bool analyze = false;
   bool whole = false;
@@ -37,12 +37,12 @@ int explain(Explain options) {
                 "leave out --analyze and --updates");
   }
   if (!options.whole && options.how.given()) {
-    throw Error(ErrorKind::usage, "--induced, --filter, --filter-without and --count-from", "are of a whole graph's matching",
-                "add --whole");
+    throw Error(ErrorKind::usage, "--induced, --filter, --filter-without and --count-from",
+                "these options are for matching a whole graph", "add --whole");
   }
   options.how.check(options.queries.mode);
   if (!options.analyze && !options.stream.updates.empty()) {
-    throw Error(ErrorKind::usage, "--updates", "the stream is only run with --analyze", "add --analyze");
+    throw Error(ErrorKind::usage, "--updates", "the stream is only read with --analyze", "add --analyze");
   }
   check_apart(input_paths(options.graph, options.stream, options.queries), {{"--dead-letters", options.graph.dead_letters}});
   if (options.analyze && options.stream.updates.empty()) {  // the graph itself is the stream
@@ -81,14 +81,11 @@ void add_explain(const Command& program, Run& run) {
   const Command command = program.add_command("explain", "Show how queries are matched: the plans, with estimates", examples);
   const auto options = std::make_shared<Explain>();
   add_query_options(command, options->queries).required();
-  command
-      .add_flag(
-          "--analyze", options->analyze,
-          "Run --updates (without it, the edges of --graph as a stream) and say of each plan what it and its levels found")
+  command.add_flag("--analyze", options->analyze, "Run the stream (or --graph) and report each plan's matches")
       .group("Queries");
-  command.add_flag("--whole", options->whole, "The plans by which match counts in the whole graph").group("Queries");
+  command.add_flag("--whole", options->whole, "Show the plans by which match counts in the whole graph").group("Queries");
   add_whole_options(command, options->how);
-  add_stream_options(command, options->stream);
+  add_replay_options(command, options->stream);
   add_graph_options(command, options->graph, true);
   command.runs(run, [options] { return explain(*options); });
 }

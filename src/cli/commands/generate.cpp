@@ -32,15 +32,16 @@ constexpr const char* output_group = "Output";
 
 constexpr const char* payments_examples = R"(Examples:
   deltamatch generate payments --updates payments.csv --truth truth.csv --records 1000000
-  deltamatch generate payments --updates - --format jsonl --seed 7 | deltamatch replay --updates - --window 24h --query config/patterns)";
+  deltamatch generate payments --updates - --format jsonl --seed 7 |
+    deltamatch replay --updates - --window 24h --query config/patterns)";
 
 constexpr const char* rmat_examples = R"(Example:
   deltamatch generate rmat --scale 14 --deletions 0.05 --graph start.graph --updates stream.txt
   deltamatch replay --graph start.graph --updates stream.txt --query 'triangle=(a)--(b)--(c)--(a)')";
 
 constexpr const char* chung_lu_examples = R"(Example:
-  deltamatch generate chung-lu --vertices 10000 --edges 50000 --graph start.graph --updates stream.txt
-  deltamatch replay --graph start.graph --updates stream.txt --query 'path=(a:0)--(b:1)--(c:2)')";
+  deltamatch generate chung-lu --vertices 9000 --edges 50000 --graph start.graph --updates s.txt
+  deltamatch replay --graph start.graph --updates s.txt --query 'path=(a:0)--(b:1)--(c:2)')";
 
 struct Payments {
   gen::PaymentsOptions options;
@@ -85,7 +86,7 @@ int payments(Payments options) {
 
 /// `make` makes the graph, which may take long. So errors about the files are reported before.
 template <typename Make>
-int write_stream(const Make& make, const gen::StreamOptions& options, const GraphFiles& files) {
+int write_stream(const Make& make, const gen::GeneratorOptions& options, const GraphFiles& files) {
   check_apart({}, {{"--graph", files.graph}, {"--updates", files.updates}});
   check_files({{"--graph", files.graph}});
   gen::Graph graph = make();
@@ -111,19 +112,18 @@ void add_seed(const Command& command, std::uint64_t& seed) {
   add_number(command, "--seed", seed, "Equal seeds give equal output (default: 1)", 0).group(output_group);
 }
 
-void add_stream(const Command& command, gen::StreamOptions& options, GraphFiles& files) {
+void add_stream(const Command& command, gen::GeneratorOptions& options, GraphFiles& files) {
   add_fraction(command, "--insertions", options.insertions, "Share of the edges that the stream inserts (default: 0.1)", 0, 1)
       .group(stream_group);
   add_fraction(command, "--deletions", options.deletions, "Share of the start graph that the stream deletes (default: 0)", 0, 1)
       .group(stream_group);
-  add_fraction(command, "--noise", options.noise,
-               "Duplicate inserts and absent deletes, as a share of the valid updates (default: 0)", 0, 1)
+  add_fraction(command, "--noise", options.noise, "Vain updates, as a share of the valid ones (default: 0)", 0, 1)
       .group(stream_group);
   add_number(command, "--edge-labels", options.edge_labels, "Number of edge labels; 0: no label column (default: 1)", 0,
              most_32)
       .group(stream_group);
-  command.add_text("--graph", files.graph, "Where the start graph goes (t/v/e)", "FILE").required().group(output_group);
-  command.add_text("--updates", files.updates, "Where the stream goes (t/v/e; -e deletes), - for standard output", "FILE")
+  command.add_text("--graph", files.graph, "Where the start graph goes, as t/v/e", "FILE").required().group(output_group);
+  command.add_text("--updates", files.updates, "Where the stream goes, as t/v/e, or - for standard output", "FILE")
       .group(output_group);
 }
 
@@ -132,15 +132,15 @@ void add_payments(const Command& generate, Run& run) {
       generate.add_command("payments", "Payments with planted laundering patterns, and where they are", payments_examples);
   const auto options = std::make_shared<Payments>();
   gen::PaymentsOptions& o = options->options;
-  command.add_text("--updates", options->updates, "Where the stream goes, - for standard output", "FILE")
+  command.add_text("--updates", options->updates, "Where the stream goes, or - for standard output", "FILE")
       .required()
       .group(output_group);
-  command.add_text("--truth", options->truth, "Where the planted patterns are listed (CSV)", "FILE").group(output_group);
+  command.add_text("--truth", options->truth, "Where the planted patterns are listed, as CSV", "FILE").group(output_group);
   add_choice(command, "--format", o.format, "Format of the stream (default: csv)",
              std::vector<std::pair<std::string, gen::PaymentsFormat>>{{"csv", gen::PaymentsFormat::csv},
                                                                       {"jsonl", gen::PaymentsFormat::jsonl}})
       .group(output_group);
-  add_choice(command, "--ids", o.ids, "Vertex ids: acct-17, or numbers (default: text)",
+  add_choice(command, "--ids", o.ids, "Vertex ids: text such as acct-17, or numbers (default: text)",
              std::vector<std::pair<std::string, gen::IdStyle>>{{"text", gen::IdStyle::text}, {"number", gen::IdStyle::number}})
       .group(output_group);
   command.add_flag("--amounts", o.amounts, "Add the amount in cents").group(output_group);
@@ -155,14 +155,12 @@ void add_payments(const Command& generate, Run& run) {
   add_fraction(command, "--exponent", o.exponent, "Power law of activity (default: 2.5)", 2, 10).group(stream_group);
   add_fraction(command, "--charge-backs", o.charge_backs, "Share of records that delete a recent payment (default: 0.01)", 0, 1)
       .group(stream_group);
-  add_fraction(command, "--recalled", o.recalled, "Share of planted patterns that lose an edge to a charge-back (default: 0.1)",
-               0, 1)
+  add_fraction(command, "--recalled", o.recalled, "Share of planted patterns that lose an edge again (default: 0.1)", 0, 1)
       .group(stream_group);
   add_fraction(command, "--repeated", o.repeated, "Share of planted patterns with repeated payments (default: 0.2)", 0, 1)
       .group(stream_group);
   add_duration(command, "--duration", o.duration, "Event time of the whole stream (default: 10d)").group(stream_group);
-  add_duration(command, "--window", o.window, "The sliding window that the truth is stated for (default: 24h)")
-      .group(stream_group);
+  add_duration(command, "--window", o.window, "Sliding window that the truth is stated for (default: 24h)").group(stream_group);
   add_duration(command, "--planted-span", o.planted_span, "A planted pattern closes within this time (default: 2h)")
       .group(stream_group);
   command.runs(run, [options] { return payments(*options); });
@@ -171,7 +169,7 @@ void add_payments(const Command& generate, Run& run) {
 void add_rmat(const Command& generate, Run& run) {
   struct Rmat {
     gen::RmatOptions graph;
-    gen::StreamOptions stream;
+    gen::GeneratorOptions stream;
     GraphFiles files;
   };
   const Command command =
@@ -185,7 +183,7 @@ void add_rmat(const Command& generate, Run& run) {
   add_fraction(command, "--c", o.c, "Probability of the third quadrant (default: 0.19)", 0, 1).group(graph_group);
   command.add_flag("--directed", o.directed, "Edges have a direction").group(graph_group);
   command.add_flag(
-             "--no-shuffle", [&o] { o.shuffle = false; }, "Keep the numbers of the vertices, low ones being the heaviest")
+             "--no-shuffle", [&o] { o.shuffle = false; }, "Keep vertex numbers; low ones have the highest degree")
       .group(graph_group);
   add_number(command, "--vertex-labels", o.vertex_labels, "Number of vertex labels (default: 1)", 1, most_32)
       .group(graph_group);
@@ -200,7 +198,7 @@ void add_rmat(const Command& generate, Run& run) {
 void add_chung_lu(const Command& generate, Run& run) {
   struct ChungLu {
     gen::ChungLuOptions graph;
-    gen::StreamOptions stream;
+    gen::GeneratorOptions stream;
     GraphFiles files;
   };
   const Command command =

@@ -42,7 +42,7 @@ extern "C" void note_interrupt(int signal) {
   const int kept = errno;
   noted.store(signal);
   handle_interrupts(SIG_DFL, 0);  // a second signal of either kind has its usual effect
-  say("deltamatch: ", signal, ": what is under way is broken off; once more ends the run at once, without an answer\n");
+  say("deltamatch: ", signal, ": the run is stopped; a second signal ends it at once, without an answer\n");
   errno = kept;
 }
 
@@ -53,8 +53,8 @@ extern "C" void end_program(int signal) {
 
 extern "C" void end_by_timeout(int) {
   constexpr std::string_view text =
-      "deltamatch: stopped by --timeout before the graph was read, so there is no answer; raise --timeout, or see whether all "
-      "inputs come\n";
+      "deltamatch: stopped by --timeout before the graph was read, so there is no answer; raise --timeout, or check that all "
+      "inputs deliver data\n";
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
   ::_exit(exit_runtime);
 }

@@ -24,8 +24,9 @@ namespace {
 constexpr const char* examples = R"(Examples:
   deltamatch match --graph friends.txt --undirected --query 'triangle=(a)--(b)--(c)--(a)'
   deltamatch match --graph yeast.graph --query queries/ --induced --timeout 10s --json
-  deltamatch match --snapshot after.dms --query config/patterns --emit matches --limit 100 --out first.csv
-  deltamatch match --graph web.txt --query 'house=(a)--(b)--(c)--(d)--(a)--(e)--(b)' --sample 1000000
+  deltamatch match --snapshot after.dms --query config/patterns --emit matches --limit 100 \
+    --out first.csv
+  deltamatch match --graph web.txt --query '(a)--(b)--(c)--(d)--(a)--(e)--(b)' --sample 1000000
 
 An answer that --limit or --timeout cut short is marked as partial and ends with exit code 1.)";
 
@@ -56,7 +57,7 @@ void check(const Match& options) {
     throw Error(ErrorKind::usage, "match", "there is no graph", "name one with --graph or --snapshot");
   }
   if (options.sample == 0) {
-    if (options.seed) throw Error(ErrorKind::usage, "--seed", "nothing is drawn", "add --sample WALKS, or leave it out");
+    if (options.seed) throw Error(ErrorKind::usage, "--seed", "no walks are drawn", "add --sample WALKS, or leave it out");
     if (options.whole.count_from != CountFrom::automatic && options.lists()) {
       throw Error(ErrorKind::usage, "--count-from", "matches are listed, not summed",
                   options.limit ? "leave it or --limit out" : "leave it or --emit out");
@@ -67,10 +68,10 @@ void check(const Match& options) {
     throw Error(ErrorKind::usage, "--count-from", "an estimate sums no counts", "leave it or --sample out");
   }
   if (options.whole.filter != Filter::automatic) {
-    throw Error(ErrorKind::usage, "--filter", "an estimate takes no candidates", "leave it or --sample out");
+    throw Error(ErrorKind::usage, "--filter", "an estimate does not filter candidates", "leave it or --sample out");
   }
   if (options.whole.filter_without.any()) {
-    throw Error(ErrorKind::usage, "--filter-without", "an estimate takes no candidates", "leave it or --sample out");
+    throw Error(ErrorKind::usage, "--filter-without", "an estimate does not filter candidates", "leave it or --sample out");
   }
   if (options.limit || options.emit.emit != Emit::none) {
     throw Error(ErrorKind::usage, "--sample", "an estimate lists no matches",
@@ -83,11 +84,11 @@ std::string_view remedy(Shortfall shortfall) {
     case Shortfall::none:
       break;
     case Shortfall::limit:
-      return "raise --limit for the whole of it";
+      return "raise --limit for all of it";
     case Shortfall::timeout:
-      return "raise --timeout for the whole of it";
+      return "raise --timeout for all of it";
     case Shortfall::stopped:
-      return "run it again for the whole of it";
+      return "run it again for all of it";
   }
   return {};
 }
@@ -169,7 +170,7 @@ QueryMatches match_one(Engine& engine, const NamedQuery& query, const Match& opt
     found = find_matches(engine, query, options, progress, sink);
   } catch (const CountOverflow&) {
     found.name = query.query.name;
-    found.error = "count beyond 2^128-1";
+    found.error = "a count exceeds 2^128-1";
     found.result.seconds = seconds_since(start);
   }
   progress.clear();
@@ -202,7 +203,7 @@ int match(const Match& options) {
   }
   report.interrupted = interrupted();
   report.graph = session.engine().graph();
-  report.cache = session.cache();
+  report.backend = session.backend();
   report.total = seconds_since(start);
   print(report, options.emit);
   const std::string missing = shortfalls(report, options.sample > 0);
@@ -218,9 +219,9 @@ void add_match(const Command& program, Run& run) {
   const auto options = std::make_shared<Match>();
   add_query_options(command, options->queries).required();
   add_whole_options(command, options->whole);
-  add_number(command, "--limit", options->limit, "Stop after so many matches of a query", 1).group("Queries");
-  add_duration(command, "--timeout", options->timeout, "Stop after so long on a query, e.g. 10s").group("Queries");
-  add_number(command, "--sample", options->sample, "Estimate the count by so many random walks, with an interval", 1)
+  add_number(command, "--limit", options->limit, "Stop after N matches of a query", 1).group("Queries");
+  add_duration(command, "--timeout", options->timeout, "Stop each query after this time, e.g. 10s").group("Queries");
+  add_number(command, "--sample", options->sample, "Estimate the count by N random walks, with an interval", 1)
       .group("Queries");
   add_number(command, "--seed", options->seed, "Seed of the walks (default: 1)", 0).group("Queries");
   add_emit_options(command, options->emit);

@@ -32,25 +32,23 @@ void check_mining(const MiningOptions& options) {
   if (options.graph.graphs.empty() && options.graph.snapshot.empty()) {
     refuse("graph", "there is none", "name one with --graph or --snapshot");
   }
-  if (!options.counts_on_devices() &&
-      (options.graph.backend.kind == BackendOptions::Kind::gpu || options.graph.backend.tunes_gpu())) {
+  if (!options.counts_on_devices() && options.graph.backend.insists()) {
     refuse("--backend", options.list ? "lists are made on CPU cores" : options.only_on_cores,
-           "leave --backend and what belongs to GPUs out");
+           "leave --backend and the options of devices out");
   }
-  if (options.json && options.csv) refuse("--csv", "--json wants standard output too", "choose one of them");
+  if (options.json && options.csv) refuse("--csv", "--json writes to standard output too", "choose one of them");
   if (!options.list) {
     if (!options.out.empty() || !options.out_format.empty()) {
       refuse(options.out.empty() ? "--out-format" : "--out", "nothing is listed", "add --emit subgraphs");
     }
     if (options.limit) refuse("--limit", "nothing is listed", "add --emit subgraphs, or use --timeout");
   } else if ((options.out.empty() || options.out == "-") && (options.json || options.csv)) {
-    refuse(options.json ? "--json" : "--csv", "what is listed wants standard output too",
+    refuse(options.json ? "--json" : "--csv", "the list goes to standard output too",
            "write the subgraphs to a file with --out FILE");
   } else if (options.out_format.empty() && std::filesystem::path(options.out).extension() == ".dmm") {
     // Readers choose the format by this name, and would find text.
-    refuse("--out " + options.out,
-           "such a name is that of matches in the binary form, and subgraphs are written as jsonl or csv",
-           "name the file otherwise, or choose a format with --out-format");
+    refuse("--out " + options.out, ".dmm means binary; subgraphs need jsonl or csv",
+           "use another ending, or choose a format with --out-format");
   }
   check_apart(input_paths(options.graph, {}, {}), {{"--out", options.out}, {"--dead-letters", options.graph.dead_letters}});
 }
@@ -92,19 +90,18 @@ std::optional<Count> total(const MiningAnswer& answer) {
 
 void add_mining_options(const Command& command, MiningOptions& options) {
   const std::string output = "Output";
-  add_choice(command, "--emit", options.list, "Counts only, or also the vertices of each that is counted (default: counts)",
+  add_choice(command, "--emit", options.list, "Count only, or also list the vertices of each (default: counts)",
              std::vector<std::pair<std::string, bool>>{{"counts", false}, {"subgraphs", true}})
       .group(output);
-  command.add_text("--out", options.out, "Where --emit subgraphs writes, - for standard output (default)", "FILE")
-      .group(output);
-  add_choice(command, "--out-format", options.out_format, "Format of what is listed (default: by the file's name, else jsonl)",
+  command.add_text("--out", options.out, "Where --emit subgraphs writes (default: -, standard output)", "FILE").group(output);
+  add_choice(command, "--out-format", options.out_format, "Format of the list (default: by the name of the file, or jsonl)",
              std::vector<std::pair<std::string, std::string>>{{"jsonl", "jsonl"}, {"csv", "csv"}})
       .group(output);
-  add_number(command, "--limit", options.limit, "List at most so many", 1).group(output);
+  add_number(command, "--limit", options.limit, "List at most N", 1).group(output);
   add_json_option(command, options.json);
   command.add_flag("--csv", options.csv, "Print the counts as CSV instead of a table").group(output);
-  add_duration(command, "--timeout", options.timeout, "Stop after so long, e.g. 10s").group("Running");
-  add_graph_options(command, options.graph, false, GpuUse::counts);
+  add_duration(command, "--timeout", options.timeout, "Stop after this time, e.g. 10s").group("Running");
+  add_graph_options(command, options.graph, false, DeviceUse::counts);
 }
 
 Mining::Mining(const MiningOptions& options) : options_(options), progress_(options.graph.progress) {
@@ -112,10 +109,10 @@ Mining::Mining(const MiningOptions& options) : options_(options), progress_(opti
   check_writable(options.out);
   end_at_interrupt();
   GraphOptions graph = options.graph;
-  const bool automatic = graph.backend.kind == BackendOptions::Kind::automatic && !graph.backend.tunes_gpu();
+  const bool automatic = graph.backend.automatic();
   if (options.counts_on_devices() && !automatic) backend_ = make_backend(graph.backend);
   graph.backend = {};  // the engine only reads the graph
-  graph.backend.kind = BackendOptions::Kind::cpu;
+  graph.backend.name = "cpu";
   Session session(graph, {});
   Report report;
   session.load(report);
@@ -123,7 +120,8 @@ Mining::Mining(const MiningOptions& options) : options_(options), progress_(opti
   load_ = report.load;
   notes_ = std::move(report.notes);
   unused_ = report.unused;
-  if (options.counts_on_devices() && automatic && options.worth_a_gpu && mine::later_pairs(*graph_) >= *options.worth_a_gpu) {
+  if (options.counts_on_devices() && automatic && options.worth_a_device &&
+      mine::later_pairs(*graph_) >= *options.worth_a_device) {
     backend_ = make_backend(options.graph.backend);
   }
   watch_interrupts();
@@ -225,7 +223,7 @@ std::string Mining::json(const MiningAnswer& answer) const {
   }
   if (file_) json.key("listed").number(listed_);
   if (!answer.complete) json.key("complete").boolean(false).key("partial").string(cause());
-  if (answer.kernel_seconds) json.key("backend").string("gpu").key("kernel_seconds").seconds(*answer.kernel_seconds);
+  if (answer.kernel_seconds) json.key("backend").string(backend_->name()).key("kernel_seconds").seconds(*answer.kernel_seconds);
   json.key("seconds").begin_object().key("load").seconds(load_).key("mine").seconds(answer.seconds);
   json.end_object().end_object();
   return json.text();
@@ -242,7 +240,8 @@ std::string Mining::table(const MiningAnswer& answer) const {
   text += ignored_text(unused_.ignored);
   for (const MiningNote& note : answer.notes) fmt::format_to(out, "{:<8} {}\n", note.name, note.value);
   fmt::format_to(out, "time     load {}, mine {}", human_seconds(load_), human_seconds(answer.seconds));
-  if (answer.kernel_seconds) fmt::format_to(out, ", of that {} in kernels of a GPU", human_seconds(*answer.kernel_seconds));
+  if (answer.kernel_seconds)
+    fmt::format_to(out, ", of that {} in kernels ({})", human_seconds(*answer.kernel_seconds), backend_->name());
   text += '\n';
   if (file_) fmt::format_to(out, "listed   {}\n", grouped(listed_));
   std::size_t name_width = answer.column.size();
@@ -277,7 +276,7 @@ std::string Mining::table(const MiningAnswer& answer) const {
 std::string Mining::shortfall(const MiningAnswer& answer) const {
   if (answer.complete) return "";
   if (interrupted()) return fmt::format("deltamatch: stopped by {}, so the answer is partial\n", interrupt_name());
-  return fmt::format("deltamatch: stopped by --{0}, so the answer is partial; raise --{0} for the whole of it\n", cause());
+  return fmt::format("deltamatch: stopped by --{0}, so the answer is partial; raise --{0} for all of it\n", cause());
 }
 
 /// Says what has cut the answer short.

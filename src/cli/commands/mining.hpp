@@ -25,10 +25,10 @@ namespace deltamatch::cli {
 
 struct MiningOptions {
   GraphOptions graph;
-  std::string only_on_cores;  ///< why GPUs cannot count this; empty: they can
-  /// From this many pairs of later neighbours on, the CPU probably takes longer than a GPU. A GPU needs some tenths of a second
-  /// before it counts anything. Nothing: never.
-  std::optional<std::uint64_t> worth_a_gpu = std::uint64_t{1} << 22;
+  std::string only_on_cores;  ///< why devices cannot count this; empty: they can
+  /// From this many pairs of later neighbours on, the CPU probably takes longer than a device. A device needs some tenths of a
+  /// second before it counts anything. Nothing: never.
+  std::optional<std::uint64_t> worth_a_device = std::uint64_t{1} << 22;
   Timestamp timeout = 0;
   std::optional<std::uint64_t> limit;
   bool list = false;  ///< --emit subgraphs

@@ -16,11 +16,12 @@ namespace {
 constexpr const char* examples = R"(Examples:
   deltamatch motifs --graph friends.txt -k 4
   deltamatch motifs --graph friends.txt -k 6 --where 'edges >= 10 and max_degree <= 4' --json
-  deltamatch motifs --graph friends.txt -k 5 --where 'triangles = 0' --emit subgraphs --limit 100 --out first.csv
+  deltamatch motifs --graph friends.txt -k 5 --where 'triangles = 0' --emit subgraphs --limit 100
 
-The graph is read as undirected and simple: directions, labels and parallel edges play no part. A pattern is counted
-where it is induced, that is with exactly its edges among its vertices; it is named by the graph6 string of its
-canonical form. Conditions know vertices, edges, missing, min_degree, max_degree, triangles and leaves.)";
+The graph is read as undirected and simple: directions, labels and parallel edges play no part.
+A subgraph counts for the pattern of exactly the edges between its vertices. Each pattern has the
+graph6 string of its canonical form as its name.
+Conditions know vertices, edges, missing, min_degree, max_degree, triangles and leaves.)";
 
 struct Motifs {
   MiningOptions mining;
@@ -60,13 +61,13 @@ MiningAnswer count(const Motifs& options, Mining& mining) {
   return answer;
 }
 
-/// Decides where to count. With formulas a GPU has nothing to do. Up to 5 vertices they are faster than any GPU. Enumeration
-/// takes long on any graph that is not small.
+/// Decides where to count. With formulas a device has nothing to do. Up to 5 vertices they are faster than any device.
+/// Enumeration takes long on any graph that is not small.
 MiningOptions where_to_count(const Motifs& options) {
   MiningOptions mining = options.mining;
   if (options.method == MotifMethod::formulas) mining.only_on_cores = "formulas are evaluated on CPU cores";
   const bool has_formulas = options.k <= 5 && options.method == MotifMethod::automatic && !options.growing;
-  mining.worth_a_gpu = has_formulas ? std::nullopt : std::optional(std::uint64_t{1} << 16);
+  mining.worth_a_device = has_formulas ? std::nullopt : std::optional(std::uint64_t{1} << 16);
   return mining;
 }
 
@@ -102,13 +103,15 @@ MiningAnswer list(const Motifs& options, Mining& mining) {
 
 int motifs(const Motifs& options) {
   if (options.mining.list && options.method != MotifMethod::automatic) {
-    throw Error(ErrorKind::usage, "--method", "what is listed is visited one by one", "leave --method out");
+    throw Error(ErrorKind::usage, "--method", "a list visits each subgraph, so there is no choice of method",
+                "leave --method out");
   }
   if (options.method == MotifMethod::formulas && options.k > 5) {
-    throw Error(ErrorKind::usage, "--method formulas", "there are none beyond -k 5", "choose pairs, or leave --method out");
+    throw Error(ErrorKind::usage, "--method formulas", "there are formulas only up to -k 5",
+                "choose pairs, or leave --method out");
   }
   if (options.growing && options.method != MotifMethod::automatic && options.method != MotifMethod::extend) {
-    throw Error(ErrorKind::usage, "--growing", "this method does not visit every part", "leave --method out");
+    throw Error(ErrorKind::usage, "--growing", "this method does not grow each subgraph", "leave --method out");
   }
   const MiningOptions where = where_to_count(options);
   Mining mining(where);
@@ -128,12 +131,10 @@ void add_motifs(const Command& program, Run& run) {
   const auto options = std::make_shared<Motifs>();
   const std::string group = "Motifs";
   add_number(command, "-k", options->k, "Vertices of the patterns, 2 to 8", 2, Pattern::max_vertices).group(group).required();
-  add_condition(command, "--where", options->where, "Only subgraphs that satisfy this, e.g. 'edges >= 5 and max_degree <= 3'")
+  add_condition(command, "--where", options->where, "Only subgraphs such as 'edges >= 5 and max_degree <= 3'").group(group);
+  add_condition(command, "--growing", options->growing, "Only subgraphs that satisfy this at every size as they are grown")
       .group(group);
-  add_condition(command, "--growing", options->growing,
-                "Only subgraphs that satisfy this at every size from 2 on, in the order in which they are grown")
-      .group(group);
-  add_choice(command, "--method", options->method, "How to count (default: auto, the fastest that does what is asked)",
+  add_choice(command, "--method", options->method, "How to count (default: auto, the fastest that fits)",
              std::vector<std::pair<std::string, MotifMethod>>{{"auto", MotifMethod::automatic},
                                                               {"formulas", MotifMethod::formulas},
                                                               {"pairs", MotifMethod::pairs},

@@ -25,14 +25,14 @@ namespace {
 
 constexpr const char* examples = R"(Examples:
   deltamatch replay --updates payments.csv --window 24h --query config/patterns
-  deltamatch replay --graph start.graph --updates stream.txt --query q1.graph --query q2.graph --batch 1000 --json
-  zcat log.tsv.gz | deltamatch replay --updates - --query 'ring=(a)-->(b)-->(c)-->(a)' --emit matches
-  deltamatch replay --updates log.csv --columns source=payer,target=payee,time=at --query 'pair=(a)-->(b)-->(a)'
-                    --on-error dead-letter --dead-letters bad.jsonl --save-snapshot after.dms)";
+  deltamatch replay --graph start.graph --updates stream.txt --query q1.graph --batch 1000 --json
+  zcat log.tsv.gz | deltamatch replay --updates - --query '(a)-->(b)-->(c)-->(a)' --emit matches
+  deltamatch replay --updates log.csv --columns source=payer,target=payee,time=at \
+    --query 'pair=(a)-->(b)-->(a)' --on-error dead-letter --dead-letters bad.jsonl)";
 
 struct Replay {
   GraphOptions graph;
-  StreamOptions stream;
+  ReplayOptions stream;
   QuerySelection queries;
   EmitOptions emit;
   std::size_t spool_memory = SpoolOptions().memory;
@@ -76,7 +76,7 @@ class Ending {
     try {
       std::rethrow_exception(failure);
     } catch (const std::bad_alloc&) {
-      return "out of memory; give the machine more";
+      return "out of memory; use a machine with more memory";
     } catch (const std::exception& error) {
       return error.what();
     }
@@ -101,15 +101,15 @@ void mark_ends(MatchSink& sink, const Report& report) {
 std::string shortfalls(const Report& report) {
   std::string text;
   if (report.timed_out) {
-    text += fmt::format(
-        "deltamatch: stopped by --timeout after {} {}, so the answer is partial; raise --timeout for the whole of it\n",
-        report.batches, report.batches == 1 ? "batch" : "batches");
+    text +=
+        fmt::format("deltamatch: stopped by --timeout after {} {}, so the answer is partial; raise --timeout for all of it\n",
+                    report.batches, report.batches == 1 ? "batch" : "batches");
   }
   for (const QueryTotals& query : report.deltas) {
     if (query.partial_batches == 0) continue;
     text += fmt::format(
         "deltamatch: query {}: stopped by --max-matches in {} {}, first in batch {}, so the answer is partial; raise "
-        "--max-matches for the whole of it\n",
+        "--max-matches for all of it\n",
         query.name, query.partial_batches, query.partial_batches == 1 ? "batch" : "batches", *query.first_partial);
   }
   return text;
@@ -169,7 +169,7 @@ int replay(const Replay& options) {
   if (batches) ending.attempt([&] { batches->close(); });
   ending.attempt([&] {
     report.graph = session.engine().graph();
-    report.cache = session.cache();
+    report.backend = session.backend();
     report.total = seconds_since(start);
     print(report, options.emit);
   });
@@ -189,22 +189,17 @@ void add_replay(const Command& program, Run& run) {
       program.add_command("replay", "Feed a stream of updates to standing queries, batch by batch", examples);
   const auto options = std::make_shared<Replay>();
   add_query_options(command, options->queries).required();
-  add_stream_options(command, options->stream).required();
-  add_duration(command, "--timeout", options->timeout,
-               "End after so long, e.g. 10s; a batch that is being matched then is abandoned")
+  add_replay_options(command, options->stream).required();
+  add_duration(command, "--timeout", options->timeout, "Stop after this time, e.g. 10s, and abandon the current batch")
       .group("Stream");
-  add_number(command, "--max-matches", options->max_matches,
-             "Give a query up for the batch at hand once it has more new and removed matches there than that", 1)
+  add_number(command, "--max-matches", options->max_matches, "Stop a query in a batch after N new and removed matches", 1)
       .group("Queries");
   add_emit_options(command, options->emit);
-  command
-      .add_text("--batches", options->emit.batches,
-                "One JSON object per batch (updates, new and removed matches, seconds); - for standard output", "FILE")
+  command.add_text("--batches", options->emit.batches, "Where a JSON object per batch goes, or - for standard output", "FILE")
       .group("Output");
-  add_size(command, "--spool-memory", options->spool_memory,
-           "How much of the listed matches of one batch is held in memory; the rest waits in a temporary file (default: 1G)")
+  add_size(command, "--spool-memory", options->spool_memory, "Most memory for a batch's listed matches (default: 1G)")
       .group("Output");
-  command.add_text("--save-snapshot", options->save_snapshot, "Write the graph as it stands at the end", "FILE")
+  command.add_text("--save-snapshot", options->save_snapshot, "Where a snapshot of the final graph goes", "FILE")
       .group("Output");
   add_graph_options(command, options->graph, true);
   command.runs(run, [options] { return replay(*options); });

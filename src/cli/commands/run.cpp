@@ -12,9 +12,12 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "base/shortage.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/config/restart.hpp"
 #include "cli/config/service_config.hpp"
 #include "cli/options/make_backend.hpp"
 #include "cli/terminal/exit_codes.hpp"
@@ -27,14 +30,21 @@ namespace {
 
 constexpr const char* examples = R"(Examples:
   deltamatch run --config config/service.yaml
-  deltamatch validate --config config/service.yaml    says what would run, and what is wrong, without starting
+  deltamatch validate --config config/service.yaml    # checks it without starting anything
 
-SIGTERM or SIGINT: commit what is read, make a snapshot, exit with 0; the second one ends the process at once. A batch that is
-still being matched when half of shutdown_timeout is over is abandoned: the next start takes it again.
-SIGHUP: take the queries from the configuration anew; suspended ones stand again.
-Exit codes: 0 stopped, 1 it could not go on (start it again: it goes on from what is committed), 2 usage, 65 the input stops it
-(a bad record with on_error: fail, or a query over its budget with then: stop: starting it again without a change does not
-help), 78 configuration.)";
+Signals:
+  SIGTERM, SIGINT  commit what is read, make a snapshot and exit with 0. A batch that is still
+                   matched after half of shutdown_timeout is abandoned; the next start matches it.
+                   A second signal ends the process at once.
+  SIGHUP           read the queries of the configuration again. Suspended queries start anew.
+
+Exit codes:
+  0   stopped by a signal
+  1   could not go on; start it again, and it goes on after the last commit
+  2   wrong usage
+  65  stopped by a bad record (on_error: fail) or by a query over its budget (then: stop);
+      starting it again helps only after a change
+  78  wrong configuration)";
 
 constexpr int ended_by_signal = 128;
 constexpr mode_t not_for_others = 027;    // files are 0640, folders 0750
@@ -74,7 +84,7 @@ class Reloader {
     try {
       service.reload();
     } catch (const std::exception& error) {
-      journal.tell(ingest::Level::error, "the queries stay as they are", {{"why", error.what()}});
+      journal.tell(ingest::Level::error, "the queries cannot be changed, so they stay as they are", {{"why", error.what()}});
     }
   }
 
@@ -104,7 +114,7 @@ class Signals {
             }
             if (deadline && std::chrono::steady_clock::now() >= *deadline) {
               journal.tell(ingest::Level::error, "stopping took longer than shutdown_timeout",
-                           {{"remedy", "the next start goes on from what is committed"}});
+                           {{"remedy", "start the service again; it goes on after the last commit"}});
               std::_Exit(exit_runtime);
             }
           }
@@ -125,11 +135,14 @@ int run_service(const std::string& file) {
   const sigset_t set = heeded_signals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
+  const ServiceConfig started = config;
   config.service.engine.backend = make_backend(
-      config.backend, {.backend = "engine.backend: ", .devices = "engine.gpu.devices", .warn = [&](const std::string& text) {
-                         journal->tell(ingest::Level::warn, text);
-                       }});
-  ingest::Service service(config.service, DELTAMATCH_VERSION, *journal, [file] { return read_service_config(file).service; });
+      config.backend, configuration_words([&](const std::string& text) { journal->tell(ingest::Level::warn, text); }));
+  ingest::Service service(config.service, DELTAMATCH_VERSION, *journal, [file, started] {
+    ServiceConfig now = read_service_config(file);
+    std::vector<std::string> needs_restart = keys_that_need_restart(started, now);
+    return ingest::ReadAgain{std::move(now.service.queries), std::move(needs_restart)};
+  });
   const Signals signals(service, *journal, config.service.shutdown_timeout);
   try {
     service.run();
@@ -146,10 +159,10 @@ int run_service(const std::string& file) {
 }  // namespace
 
 void add_run(const Command& program, Run& run) {
-  const Command command =
-      program.add_command("run", "Run the service: Kafka in, alerts out, nothing lost and nothing twice", examples);
+  const Command command = program.add_command(
+      "run", "Run the service. Kafka and files get each alert exactly once, other sinks at least once", examples);
   const auto file = std::make_shared<std::string>();
-  command.add_text("--config", *file, "The configuration (YAML); config/service.yaml documents every key", "FILE").required();
+  command.add_text("--config", *file, "Configuration (YAML); config/service.yaml has every key", "FILE").required();
   command.runs(run, [file] { return run_service(*file); });
 }
 

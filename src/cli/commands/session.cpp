@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
-#include <set>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include "base/seconds.hpp"
@@ -29,26 +27,26 @@ constexpr std::chrono::milliseconds grace{500};  // for the batch that was being
 using Clock = std::chrono::steady_clock;
 
 /// The share of all sources that has been read, while the one at `index` is being read.
-std::optional<double> fraction(const std::vector<std::unique_ptr<ingest::BatchSource>>& sources, std::size_t index) {
+std::optional<double> fraction(const std::vector<std::unique_ptr<ingest::UpdateStream>>& sources, std::size_t index) {
   const ingest::Progress progress = sources[index]->progress();
   if (!progress.bytes_total || *progress.bytes_total == 0) return std::nullopt;
   const double share = static_cast<double>(progress.bytes_read) / static_cast<double>(*progress.bytes_total);
   return (static_cast<double>(index) + share) / static_cast<double>(sources.size());
 }
 
-ingest::BatchLimits limits_of(const StreamOptions& stream, Timestamp window) {
+ingest::BatchLimits limits_of(const ReplayOptions& stream, Timestamp window) {
   const std::size_t unset = stream.batch_span > 0 ? 0 : usual_batch;
   return ingest::BatchLimits{.max_updates = stream.batch.value_or(unset), .max_span = stream.batch_span}.within_window(window);
 }
 
-std::optional<std::vector<ingest::Cut>> cuts_of(const StreamOptions& stream) {
+std::optional<std::vector<ingest::Cut>> cuts_of(const ReplayOptions& stream) {
   if (stream.cuts.empty()) return std::nullopt;
   return read_cuts(stream.cuts);
 }
 
 }  // namespace
 
-std::vector<NamedPath> input_paths(const GraphOptions& graph, const StreamOptions& stream, const QuerySelection& queries) {
+std::vector<NamedPath> input_paths(const GraphOptions& graph, const ReplayOptions& stream, const QuerySelection& queries) {
   std::vector<NamedPath> inputs{{"--snapshot", graph.snapshot}};
   const auto add = [&inputs](std::string_view option, const std::vector<std::string>& paths) {
     for (const std::string& path : paths) inputs.push_back({option, path});
@@ -61,7 +59,7 @@ std::vector<NamedPath> input_paths(const GraphOptions& graph, const StreamOption
   return inputs;
 }
 
-Session::Session(const GraphOptions& graph, const StreamOptions& stream)
+Session::Session(const GraphOptions& graph, const ReplayOptions& stream)
     : max_refused_(graph.max_refused), progress_(graph.progress) {
   check(graph, stream);
   check_writable(graph.dead_letters);
@@ -91,17 +89,17 @@ Session::Session(const GraphOptions& graph, const StreamOptions& stream)
   engine_->limit_labels(graph.max_labels);
 }
 
-// t/v/e streams do not say how they are meant. Other streams that say undirected contradict a directed graph.
+// Streams that say undirected contradict a directed graph.
 void Session::check_updates_of_snapshot(const std::string& snapshot) const {
   for (const auto& source : updates_) {
-    if (!engine_->options().directed || source->directed() || source->format() == ingest::Format::tve) continue;
+    if (!engine_->options().directed || !source->says_undirected()) continue;
     throw Error(ErrorKind::usage, "inputs",
                 fmt::format("{} is undirected, but the snapshot {} holds a directed graph", source->name(), snapshot),
-                "say that all edges are directed with --directed");
+                "add --directed to read all edges as directed");
   }
 }
 
-void Session::open(const GraphOptions& graph, const StreamOptions& stream, Timestamp window) {
+void Session::open(const GraphOptions& graph, const ReplayOptions& stream, Timestamp window) {
   const ingest::BatchLimits load_limits = ingest::BatchLimits{.max_updates = load_batch}.within_window(window);
   if (graph.on_error == ingest::OnError::dead_letter) letters_ = ingest::make_dead_letter_file(graph.dead_letters);
   const auto open_all = [&](const std::vector<std::string>& paths, const InputOptions& input, const ingest::BatchLimits& limits,
@@ -111,7 +109,7 @@ void Session::open(const GraphOptions& graph, const StreamOptions& stream, Times
         graph_files_.push_back(std::make_unique<engine::GraphFile>(path));
         continue;
       }
-      ingest::StreamOptions options = stream_options(graph, input, limits, window, letters_);
+      ingest::ReadOptions options = read_options(graph, input, limits, window, letters_);
       options.codec.whole = &sources == &graphs_;
       options.cuts = cuts;
       options.watch_ids = graph.labels.size() + graph.graphs.size() + stream.updates.size() > 1;
@@ -166,40 +164,40 @@ bool Session::decide_direction(const GraphOptions& graph) const {
     directed = file->directed();
   }
   if (graph.directed) return *graph.directed;
-  const ingest::BatchSource* first = nullptr;
+  const ingest::UpdateStream* first = nullptr;
   for (const Sources* sources : {&graphs_, &updates_}) {
     for (const auto& source : *sources) {
       if (!source->format()) continue;  // an empty file fits any direction
       if (first == nullptr) first = source.get();
       if (source->directed() == first->directed()) continue;
-      const auto kind = [](const ingest::BatchSource& input) {
+      const auto kind = [](const ingest::UpdateStream& input) {
         return fmt::format("{} ({}) is {}", input.name(), ingest::format_name(*input.format()),
                            input.directed() ? "directed" : "undirected");
       };
       throw Error(ErrorKind::usage, "inputs", fmt::format("{}, but {}", kind(*first), kind(*source)),
-                  "say how all edges are meant with --directed or --undirected");
+                  "add --directed or --undirected for all of them");
     }
   }
   if (directed && first != nullptr && first->directed() != *directed) {
     throw Error(
         ErrorKind::usage, "inputs",
         fmt::format("{} is {}, but the graph file is not", first->name(), first->directed() ? "directed" : "undirected"),
-        fmt::format("say that all edges are {} with --{}", *directed ? "directed" : "undirected",
+        fmt::format("add --{1} to read all edges as {0}", *directed ? "directed" : "undirected",
                     *directed ? "directed" : "undirected"));
   }
   if (directed) return *directed;
   return first == nullptr || first->directed();
 }
 
-std::optional<CacheStatistics> Session::cache() const {
+std::optional<BackendStatistics> Session::backend() const {
   if (!engine_->options().backend) return std::nullopt;
-  return engine_->cache();
+  return engine_->backend_statistics();
 }
 
 void Session::load_as_updates(engine::GraphFile& file) {
   const Timestamp window = engine_->options().window;
   if (window > 0 && !file.timed()) {
-    throw Error(ErrorKind::usage, "--window", fmt::format("the edges of the graph file {} bear no times", file.name()),
+    throw Error(ErrorKind::usage, "--window", fmt::format("the edges of the graph file {} have no times", file.name()),
                 "write it with --times, or leave --window out");
   }
   UpdateBatch batch;
@@ -246,11 +244,11 @@ void Session::load(Report& report, const engine::EdgeDemand* demand) {
   for (const Sources* sources : {&labels_, &graphs_}) {
     std::uint64_t done = 0;
     for (std::size_t index = 0; index < sources->size(); ++index) {
-      ingest::BatchSource& source = *(*sources)[index];
-      Vain vain;
+      ingest::UpdateStream& source = *(*sources)[index];
+      Vain vain(directed());
       while (source.next(batch)) {
         const BatchResult result = engine::BulkLoader::load(*engine_, batch.updates, source.on_reject());
-        vain.add(batch.updates, result.ignored, directed());
+        vain.add(batch.updates, result.ignored);
         report.unused.ignored += result.ignored;
         source.settle(batch, result.rejects);
         done += result.consumed;
@@ -265,49 +263,16 @@ void Session::load(Report& report, const engine::EdgeDemand* demand) {
   report.load = seconds_since(start);
 }
 
-void Session::Vain::add(const UpdateBatch& batch, const Ignored& ignored, bool directed) {
-  late += ignored.late;
-  std::uint64_t deletions = 0;
-  for (const Update& update : batch.updates())
-    deletions += update.kind == UpdateKind::delete_edge || update.kind == UpdateKind::delete_vertex ? 1 : 0;
-  deletes += deletions;
-  if (2 * ignored.absent_delete <= deletions) {
-    absent_deletes += ignored.absent_delete;
-    return;
-  }
-  // A deletion that undoes an insertion of its own batch counts as absent, too, so it is taken off.
-  std::set<std::tuple<Id, Id, std::string_view>> inserted;
-  std::uint64_t undone = 0;
-  for (const Update& update : batch.updates()) {
-    const bool swap = !directed && update.target < update.source;
-    const std::tuple edge(swap ? update.target : update.source, swap ? update.source : update.target, update.label);
-    if (update.kind == UpdateKind::insert_edge) inserted.insert(edge);
-    if (update.kind == UpdateKind::delete_edge) undone += inserted.erase(edge);
-  }
-  absent_deletes += ignored.absent_delete - std::min(ignored.absent_delete, undone);
-}
-
 /// Ends an input.
-void Session::conclude(ingest::BatchSource& source, Report& report, const Vain& vain) {
+void Session::conclude(ingest::UpdateStream& source, Report& report, const Vain& vain) {
   progress_.clear();
   report.unused.add(source.refused());
   report.notes.take(source, max_refused_);
   constexpr std::uint64_t many = 10;  // more than one in this many
-  if (vain.absent_deletes > 2 && 2 * vain.absent_deletes > vain.deletes) {
-    report.notes.warn({"absent_deletes", source.name(),
-                       fmt::format("{} of {} deletions name edges or vertices that are not there", grouped(vain.absent_deletes),
-                                   grouped(vain.deletes)),
-                       directed()
-                           ? "see whether source and target are swapped, and whether labels and ids are those of the "
-                             "insertions; or give the graph that they are of"
-                           : "see whether labels and ids are those of the insertions; or give the graph that they are of",
-                       vain.absent_deletes});
-  }
+  if (auto absent = vain.absent.warning(source.name())) report.notes.warn(std::move(*absent));
   if (vain.late <= source.records() / many) return;
-  report.notes.warn(
-      {"late", source.name(),
-       "more than a tenth of the records lie further below an earlier time than the window is long, and are left out",
-       "see whether some times are wrong or of another unit, or give a longer --window", vain.late});
+  report.notes.warn({"late", source.name(), "more than a tenth of the records arrive older than the window and are skipped",
+                     "check times and their unit, or use a longer --window", vain.late});
 }
 
 bool Session::ended() const noexcept { return interrupted() || (limits_.until && Clock::now() >= *limits_.until); }
@@ -322,18 +287,13 @@ void Session::show(const BatchProgress& progress, const Report& report) {
 /// Compares the ids of each input with those of the inputs before it. An id quoted in one file and bare in another joins
 /// nothing.
 void Session::compare_ids(Report& report) const {
-  std::vector<const ingest::BatchSource*> before;
-  const auto compare = [&](const ingest::BatchSource& source) {
-    const ingest::Doubts& doubts = source.doubts();
-    for (const ingest::BatchSource* other : before) {
-      const auto text = ingest::Doubts::text_and_number(doubts, other->doubts());
-      const auto number = text ? text : ingest::Doubts::text_and_number(other->doubts(), doubts);
-      if (!number) continue;
-      report.notes.warn({"ids_of_two_kinds", source.name(),
-                         fmt::format("the id {} is a {} here and a {} in {}, which are two vertices", *number,
-                                     text ? "text" : "number", text ? "number" : "text", other->name()),
-                         doubts.remedy_of_ids()});
-      return;
+  std::vector<const ingest::UpdateStream*> before;
+  const auto compare = [&](const ingest::UpdateStream& source) {
+    for (const ingest::UpdateStream* other : before) {
+      if (auto warning = ingest::compare_ids(source.doubts(), source.name(), other->doubts(), other->name())) {
+        report.notes.warn(std::move(*warning));
+        return;
+      }
     }
   };
   for (const Sources* sources : {&labels_, &graphs_, &updates_}) {
@@ -362,9 +322,9 @@ void Session::release_inputs() noexcept {
 }
 
 void Session::run_source(std::size_t index, Report& report, MatchSink* sink, const OnBatch& on_batch) {
-  ingest::BatchSource& source = *updates_[index];
+  ingest::UpdateStream& source = *updates_[index];
   std::uint64_t refused_by_engine = 0;  // counted among the updates that were taken
-  Vain vain;
+  Vain vain(directed());
   const auto count_refused = [&] {
     report.updates += source.refused().total() - refused_by_engine;
     conclude(source, report, vain);
@@ -392,7 +352,7 @@ void Session::run_source(std::size_t index, Report& report, MatchSink* sink, con
       }
       report.add(*result);
       refused_by_engine += result->rejects.size();
-      vain.add(batch.updates, result->ignored, directed());
+      vain.add(batch.updates, result->ignored);
       on_batch(*result, batch);
       source.settle(batch, result->rejects);
       progress_.show("updates", report.updates, fraction(updates_, index));

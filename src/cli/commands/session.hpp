@@ -2,6 +2,7 @@
 // build the engine, load the start graph, and feed the stream to it batch by batch.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -15,23 +16,24 @@
 #include "cli/terminal/progress.hpp"
 #include "deltamatch/engine.hpp"
 #include "engine/storage/graph_file.hpp"
+#include "ingest/batch/absent_deletes.hpp"
 #include "ingest/stream.hpp"
 
 namespace deltamatch::cli {
 
 /// Every file that is read. Throws as query_paths does.
-[[nodiscard]] std::vector<NamedPath> input_paths(const GraphOptions& graph, const StreamOptions& stream,
+[[nodiscard]] std::vector<NamedPath> input_paths(const GraphOptions& graph, const ReplayOptions& stream,
                                                  const QuerySelection& queries);
 
 class Session {
  public:
   /// Opens the inputs and settles the direction. Throws Error(usage) if the inputs contradict each other or the options. Throws
   /// Error if an input cannot be read.
-  Session(const GraphOptions& graph, const StreamOptions& stream);
+  Session(const GraphOptions& graph, const ReplayOptions& stream);
 
   [[nodiscard]] Engine& engine() noexcept { return *engine_; }
   /// Statistics of the backend's cache. Nothing if the CPU matches.
-  [[nodiscard]] std::optional<CacheStatistics> cache() const;
+  [[nodiscard]] std::optional<BackendStatistics> backend() const;
   [[nodiscard]] bool directed() const noexcept { return engine_->options().directed; }
 
   /// Loads the vertex labels, then the whole start graph. No interrupt leaves a part of it. `report` gets the time, and counts
@@ -56,22 +58,25 @@ class Session {
   void release_inputs() noexcept;
 
  private:
-  using Sources = std::vector<std::unique_ptr<ingest::BatchSource>>;
-  /// Counts updates of one input that changed nothing, and the updates to compare them with.
+  using Sources = std::vector<std::unique_ptr<ingest::UpdateStream>>;
+  /// Counts updates of one input that changed nothing.
   struct Vain {
-    std::uint64_t late = 0;
-    std::uint64_t deletes = 0;
-    std::uint64_t absent_deletes = 0;  // of them
+    explicit Vain(bool directed) noexcept : absent(directed) {}
+    void add(const UpdateBatch& batch, const Ignored& ignored) {
+      late += ignored.late;
+      absent.add(batch, ignored);
+    }
 
-    void add(const UpdateBatch& batch, const Ignored& ignored, bool directed);
+    std::uint64_t late = 0;
+    ingest::AbsentDeletes absent;
   };
 
   void compare_ids(Report& report) const;
-  void conclude(ingest::BatchSource& source, Report& report, const Vain& vain);
+  void conclude(ingest::UpdateStream& source, Report& report, const Vain& vain);
   void run_source(std::size_t index, Report& report, MatchSink* sink, const OnBatch& on_batch);
   [[nodiscard]] bool ended() const noexcept;
   void show(const BatchProgress& progress, const Report& report);
-  void open(const GraphOptions& graph, const StreamOptions& stream, Timestamp window);
+  void open(const GraphOptions& graph, const ReplayOptions& stream, Timestamp window);
   void check_graph_files(const GraphOptions& graph) const;
   void check_updates_of_snapshot(const std::string& snapshot) const;
   [[nodiscard]] bool decide_direction(const GraphOptions& graph) const;

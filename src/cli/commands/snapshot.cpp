@@ -73,7 +73,7 @@ int verify(const Snapshot& options) {
 }  // namespace
 
 void add_snapshot(const Command& program, Run& run) {
-  const Command command = program.add_command("snapshot", "Look at, check and unpack snapshots", examples);
+  const Command command = program.add_command("snapshot", "Describe, check and export snapshots", examples);
   command.require_command();
   const auto options = std::make_shared<Snapshot>();
   const auto add = [&](const char* name, const char* help, int (*action)(const Snapshot&)) {
@@ -82,10 +82,10 @@ void add_snapshot(const Command& program, Run& run) {
     sub.runs(run, [options, action] { return action(*options); });
     return sub;
   };
-  add("info", "What a snapshot holds", info).add_flag("--json", options->json, "Print one JSON object instead of a table");
+  add("info", "Say what a snapshot holds", info).add_flag("--json", options->json, "Print one JSON object instead of a table");
   add("export", "Write the graph as JSONL: its vertices, then its edges", export_graph)
-      .add_text("--out", options->out, "Where it goes, - for standard output (default)", "FILE");
-  add("verify", "Read a snapshot whole and check it", verify);
+      .add_text("--out", options->out, "Where it goes (default: -, standard output)", "FILE");
+  add("verify", "Read the whole snapshot and check it", verify);
 }
 
 }  // namespace deltamatch::cli

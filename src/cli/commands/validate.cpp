@@ -25,8 +25,8 @@ constexpr const char* examples = R"(Examples:
   deltamatch validate --query q1.graph --undirected --mode homomorphism
   deltamatch validate --config config/service.yaml
 
-Ends with exit code 78 and says what is wrong and where: at the first query that cannot be matched, or all that is wrong with
-a configuration.)";
+If something is wrong, the exit code is 78. Of queries it names the first error, of a configuration
+all of them.)";
 
 struct Validate {
   QuerySelection queries;
@@ -51,7 +51,7 @@ int validate_queries(const Validate& options) {
 #ifdef DELTAMATCH_WITH_SERVICE
 int validate_config(const Validate& options) {
   if (options.describes_queries()) {
-    throw Error(ErrorKind::usage, "--config", "the configuration itself says how its queries are meant",
+    throw Error(ErrorKind::usage, "--config", "the configuration says this for its queries",
                 "leave --directed, --undirected, --mode and --count out");
   }
   const ServiceConfig config = read_service_config(options.config);
@@ -80,7 +80,7 @@ void add_validate(const Command& program, Run& run) {
   [[maybe_unused]] const Option queries = add_query_options(command, options->queries);
   add_direction_options(command, options->directed);
 #ifdef DELTAMATCH_WITH_SERVICE
-  command.add_text("--config", options->config, "The configuration of a service (config/service.yaml has every key)", "FILE")
+  command.add_text("--config", options->config, "Configuration of a service, in place of --query", "FILE")
       .group("Service")
       .excludes(queries);
 #endif

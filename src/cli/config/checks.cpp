@@ -11,17 +11,17 @@
 namespace deltamatch::cli {
 namespace {
 
-using Use = Reading::Use;
+using Use = ConfigContext::Use;
 
 class Checker {
  public:
-  Checker(Section& top, ServiceConfig& config) : top_(top), reading_(top.reading()), config_(config) {}
+  Checker(Section& top, ServiceConfig& config) : top_(top), context_(top.context()), config_(config) {}
 
   void files() {
     const std::filesystem::path& state = config_.service.state.directory;
-    for (auto output = reading_.files_written.begin(); output != reading_.files_written.end(); ++output) {
-      for (const Use& input : reading_.files_read) apart(*output, input, "read");
-      for (auto other = reading_.files_written.begin(); other != output; ++other) {
+    for (auto output = context_.files_written.begin(); output != context_.files_written.end(); ++output) {
+      for (const Use& input : context_.files_read) apart(*output, input, "read");
+      for (auto other = context_.files_written.begin(); other != output; ++other) {
         apart(*output, *other, "written");
         series_apart(*output, *other);
       }
@@ -34,20 +34,20 @@ class Checker {
 
   void topics() {
     const std::string commits = config_.service.application + ".commits";
-    for (const auto* list : {&reading_.topics_read, &reading_.topics_written}) {
+    for (const auto* list : {&context_.topics_read, &context_.topics_written}) {
       for (const Use& use : *list) {
         if (use.name == commits) refuse(use, "this is the topic of the application's commit records", "name another topic");
       }
     }
-    for (const Use& written : reading_.topics_written) {
-      for (const Use& read : reading_.topics_read) {
+    for (const Use& written : context_.topics_written) {
+      for (const Use& read : context_.topics_read) {
         if (written.name == read.name) {
           refuse(written, fmt::format("the topic {} is also read, by {}", read.name, place(read)), "name another topic");
         }
       }
     }
     const std::string& letters = config_.service.input.dead_letter_topic;
-    for (const Use& use : reading_.topics_written) {
+    for (const Use& use : context_.topics_written) {
       if (!letters.empty() && use.name == letters && use.key != "input.dead_letters.topic") {
         refuse(use, "this is the topic of the dead letters", "name another topic");
       }
@@ -66,19 +66,19 @@ class Checker {
         return std::find(query.sinks.begin(), query.sinks.end(), sink.name) != query.sinks.end();
       };
       if (!queries.empty() && std::none_of(queries.begin(), queries.end(), goes_there)) {
-        warn("sinks", join_path("sinks", sink.name), "no query sends anything here", "add it to the sinks of a query");
+        warn("sinks", join_path("sinks", sink.name), "no query uses this sink", "add it to the sinks of a query");
       }
     }
     told_once();
-    if (sinks.empty()) warn("", "", "there is no sink: matches are counted, and no alert goes anywhere", "add sinks");
-    if (queries.empty()) warn("queries", "queries", "there is no query: nothing is matched", "add queries");
+    if (sinks.empty()) warn("", "", "there is no sink, so matches are counted and no alerts are sent", "add sinks");
+    if (queries.empty()) warn("queries", "queries", "there is no query, so nothing is matched", "add queries");
   }
 
   void times() {
     if (config_.service.transaction_timeout <= std::chrono::minutes(15)) return;
     warn("transaction_timeout", "transaction_timeout",
-         "brokers allow 15m unless their transaction.max.timeout.ms is larger, and refuse the service then",
-         "raise that, or lower this");
+         "brokers refuse more than 15m unless their transaction.max.timeout.ms is larger",
+         "raise transaction.max.timeout.ms, or lower transaction_timeout");
   }
 
   void sizes() {
@@ -88,9 +88,8 @@ class Checker {
     if (limit == properties.end() || config_.service.input.dead_letter_topic.empty()) return;
     const auto [end, error] = std::from_chars(limit->second.data(), limit->second.data() + limit->second.size(), bytes);
     if (error != std::errc() || bytes > config_.service.input.max_record) return;
-    warn("kafka", "kafka.message.max.bytes",
-         "dead letters of records that are as long as input.max_record allows are cut short",
-         "raise it, or lower input.max_record");
+    warn("kafka", "kafka.message.max.bytes", "dead letters of the longest records that input.max_record allows are cut short",
+         "raise message.max.bytes, or lower input.max_record");
   }
 
  private:
@@ -118,24 +117,24 @@ class Checker {
     });
     if (query == queries.end()) return;
     const std::string key = join_path(join_path("sinks", two.name), "topic");
-    const auto named = std::find_if(reading_.topics_written.begin(), reading_.topics_written.end(),
+    const auto named = std::find_if(context_.topics_written.begin(), context_.topics_written.end(),
                                     [&](const Use& use) { return use.key == key; });
-    if (named == reading_.topics_written.end()) return;
+    if (named == context_.topics_written.end()) return;
     refuse(*named,
-           fmt::format("the query {} would be told twice in the topic {}, by the sinks {} and {}", query->query.name, two.topic,
-                       one.name, two.name),
+           fmt::format("the query {} would send each alert twice to the topic {}, by the sinks {} and {}", query->query.name,
+                       two.topic, one.name, two.name),
            "give the query one of them, or name another topic");
   }
 
-  [[nodiscard]] std::string place(const Use& use) const { return reading_.problems.where(use.line, use.key); }
+  [[nodiscard]] std::string place(const Use& use) const { return context_.problems.where(use.line, use.key); }
 
   void refuse(const Use& use, std::string_view what, std::string_view remedy) const {
-    reading_.problems.add(use.line, use.key, what, remedy);
+    context_.problems.add(use.line, use.key, what, remedy);
   }
 
   void warn(std::string_view key_of_line, std::string_view key, std::string_view what, std::string_view remedy) {
     config_.warnings.push_back(
-        fmt::format("{}: {}; {}", reading_.problems.where(top_.line_of(key_of_line), key), what, remedy));
+        fmt::format("{}: {}; {}", context_.problems.where(top_.line_of(key_of_line), key), what, remedy));
   }
 
   void apart(const Use& output, const Use& other, std::string_view done) const {
@@ -148,12 +147,11 @@ class Checker {
     using ingest::FileSeries;
     if (is_same_file(output.name, other.name)) return;
     if (!FileSeries(other.name).may_name(output.name) && !FileSeries(output.name).may_name(other.name)) return;
-    refuse(output, fmt::format("files of this name and of {} get in each other's way when they are rotated", place(other)),
-           "name another file");
+    refuse(output, fmt::format("rotated files of this name collide with those of {}", place(other)), "name another file");
   }
 
   Section& top_;
-  Reading& reading_;
+  ConfigContext& context_;
   ServiceConfig& config_;
 };
 

@@ -43,7 +43,7 @@ class Expander {
         const std::size_t end = from.find('}', at);
         const std::string_view inside = from.substr(at + 2, end == std::string_view::npos ? end : end - at - 2);
         if (end == std::string_view::npos || !add_variable(inside, text, node, path)) {
-          if (end == std::string_view::npos) refuse(node, path, "a ${ without its }");
+          if (end == std::string_view::npos) refuse(node, path, "a ${ has no }");
           return;
         }
         at = end + 1;
@@ -59,7 +59,7 @@ class Expander {
     const std::size_t colon = inside.find(":-");
     const std::string name(inside.substr(0, colon));
     if (!is_name(name)) {
-      refuse(node, path, "what stands in ${} is no name of a variable");
+      refuse(node, path, "the text in ${} is not the name of a variable");
       return false;
     }
     const std::optional<std::string> value = environment_(name);

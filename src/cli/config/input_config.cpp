@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <span>
 #include <utility>
 
 #include "cli/config/service_sections.hpp"
 #include "deltamatch/error.hpp"
 #include "ingest/codec/fields.hpp"
+#include "ingest/codec/formats.hpp"
 #include "ingest/service/kafka/topic_expression.hpp"
 
 namespace deltamatch::cli {
@@ -24,15 +24,15 @@ constexpr std::array roles{"source", "target", "label", "source_label", "target_
 
 /// Refuses keys that do not fit the format and would be ignored.
 void check_format(const Section& section, Format format) {
-  const bool named = format == Format::jsonl || format == Format::csv;
-  if (section.has("separator") && format != Format::csv) {
-    section.refuse("separator", "only csv is separated by a character of one's choice", "leave it out, or write format: csv");
+  const ingest::FormatTraits& traits = ingest::traits_of(format);
+  if (section.has("separator") && !traits.has_separator) {
+    section.refuse("separator", "only the format csv has a separator", "leave it out, or write format: csv");
   }
-  if (section.has("envelope") && format != Format::jsonl) {
-    section.refuse("envelope", "only json comes in envelopes", "leave it out, or write format: json");
+  if (section.has("envelope") && !traits.has_envelope) {
+    section.refuse("envelope", "only the format json has an envelope", "leave it out, or write format: json");
   }
-  if (section.is_map("columns") && !named) {
-    section.refuse("columns", "only json and csv name their columns", "write them by position: [source, target]");
+  if (section.is_map("columns") && !traits.has_names()) {
+    section.refuse("columns", "only the formats json and csv have named columns", "write them by position: [source, target]");
   }
 }
 
@@ -48,27 +48,27 @@ void read_columns(Section& section, std::string& columns) {
     for (const char* const role : roles) {
       std::string name;
       if (names.text(role, name)) parts.push_back(fmt::format("{}={}", role, name));
-      if (name.find(',') != std::string::npos) names.refuse(role, "a name with a comma cannot be told", "rename the column");
+      if (name.find(',') != std::string::npos)
+        names.refuse(role, "the name of a column must not have a comma", "rename the column");
     }
     names.finish();
   }
   columns = fmt::format("{}", fmt::join(parts, ","));
 }
 
-/// Messages have no header, and jlg and mtx begin with one. So these two come last.
-constexpr std::array formats{Format::jsonl, Format::csv,    Format::tsv, Format::snap,
-                             Format::tve,   Format::binary, Format::jlg, Format::mtx};
-constexpr std::size_t formats_of_files_alone = 2;
-
 std::optional<Format> read_format(Section& section, bool files) {
   const Node* const text = section.find_text("format");
   if (text == nullptr) return std::nullopt;
-  const std::span offered(formats.begin(), files ? formats.size() : formats.size() - formats_of_files_alone);
+  const auto is_offered = [files](const ingest::FormatTraits& traits) {
+    return files || traits.message != ingest::MessageForm::none;
+  };
   const auto format = ingest::format_by_name(text->text);
-  if (format && std::find(offered.begin(), offered.end(), *format) != offered.end()) return format;
+  if (format && is_offered(ingest::traits_of(*format))) return format;
   std::vector<std::string_view> names;
-  for (const Format one : offered) names.push_back(one == Format::jsonl ? "json" : ingest::format_name(one));
-  section.refuse("format", fmt::format("{} is not offered", Section::shown(*text)),
+  for (const ingest::FormatTraits& traits : ingest::formats()) {
+    if (is_offered(traits)) names.push_back(traits.configured_name());
+  }
+  section.refuse("format", fmt::format("{} is not a choice", Section::shown(*text)),
                  fmt::format("choose one of {}", fmt::join(names, "|")));
   return std::nullopt;
 }
@@ -101,10 +101,10 @@ void read_codec(Section& section, ingest::CodecOptions& codec, bool files) {
 }
 
 void read_topic_name(Section& section, std::string& name) {
-  if (!section.require("name", "name: payments, or name: '^payments-.*' for all topics that are called so")) return;
+  if (!section.require("name", "name: payments, or name: '^payments-.*' for all topics that match it")) return;
   if (!section.name("name", name)) return;
   if (!ingest::kafka::TopicExpression::is_one(name)) {
-    if (topic_name(section, "name", name)) section.note(&Reading::topics_read, "name", name);
+    if (topic_name(section, "name", name)) section.note(&ConfigContext::topics_read, "name", name);
     return;
   }
   if (const auto fault = ingest::kafka::TopicExpression::fault_of(name)) section.refuse("name", fault->what, fault->remedy);
@@ -122,14 +122,14 @@ void read_topics(Section& section, std::vector<ingest::InputTopics>& topics) {
   if (!section.require("topics", example)) return;
   const Node* const list = section.find_list("topics");
   if (list == nullptr) return;
-  if (list->items.empty()) section.refuse("topics", "there is no topic in it", fmt::format("write e.g. {}", example));
+  if (list->items.empty()) section.refuse("topics", "the list is empty", fmt::format("write e.g. {}", example));
   for (std::size_t i = 0; i < list->items.size(); ++i) {
     Section item = section.item("topics", *list, i);
     ingest::InputTopics read;
     read_topic(item, read);
     const auto same = [&](const ingest::InputTopics& other) { return !read.name.empty() && other.name == read.name; };
     if (std::any_of(topics.begin(), topics.end(), same)) {
-      item.refuse("name", fmt::format("the topic {} is listed twice", read.name), "leave one of them");
+      item.refuse("name", fmt::format("the topic {} is listed twice", read.name), "leave one of them out");
     }
     topics.push_back(std::move(read));
   }
@@ -167,12 +167,12 @@ void read_refusals(Section& section, ingest::InputOptions& input) {
   }
   Section letters = section.section("dead_letters");
   if (topic_name(letters, "topic", input.dead_letter_topic)) {
-    letters.note(&Reading::topics_written, "topic", input.dead_letter_topic);
+    letters.note(&ConfigContext::topics_written, "topic", input.dead_letter_topic);
   }
   std::filesystem::path file;
   if (letters.path("file", file)) {
     input.dead_letter_file = file.string();
-    letters.note(&Reading::files_written, "file", input.dead_letter_file);
+    letters.note(&ConfigContext::files_written, "file", input.dead_letter_file);
   }
   letters.finish();
   if (given && letters.has("topic") == letters.has("file")) {
@@ -183,14 +183,14 @@ void read_refusals(Section& section, ingest::InputOptions& input) {
 }  // namespace
 
 void read_records(Section& section, std::optional<Format>& format, ingest::CodecOptions& codec, bool files) {
-  const std::size_t problems = section.reading().problems.count();
+  const std::size_t problems = section.context().problems.count();
   format = read_format(section, files);
   read_codec(section, codec, files);
   section.finish();
   if (!format && section.has("format")) return;
   if (!format && !files) format = Format::jsonl;
   if (format) check_format(section, *format);
-  if (!format || section.reading().problems.count() > problems) return;
+  if (!format || section.context().problems.count() > problems) return;
   try {
     static_cast<void>(files ? ingest::make_codec(*format, codec) : ingest::make_message_codec(*format, codec));
   } catch (const Error& error) {
@@ -230,7 +230,7 @@ bool is_topic_name(std::string_view text) noexcept {
 bool topic_name(Section& section, std::string_view key, std::string& target) {
   if (!section.name(key, target)) return false;
   if (is_topic_name(target)) return true;
-  section.refuse(key, "no topic can be called so", "write up to 249 letters, digits, '.', '_' and '-'");
+  section.refuse(key, "this is not a valid name of a topic", "write up to 249 letters, digits, '.', '_' and '-'");
   return false;
 }
 

@@ -41,13 +41,13 @@ void check(const Section& section, ingest::KafkaProperties properties, const std
 }  // namespace
 
 void read_kafka(Section section, ingest::KafkaProperties& properties) {
-  const std::size_t problems = section.reading().problems.count();
+  const std::size_t problems = section.context().problems.count();
   if (!section.has("metadata.broker.list")) section.require("bootstrap.servers", "bootstrap.servers: 'localhost:9092'");
   std::vector<std::string> hidden;
   bool whole = true;
   for (const Entry& entry : section.entries()) {
     if (entry.value.kind == Node::Kind::map && entry.value.find("file") == nullptr) {
-      section.refuse(entry.key, "this is a map where one value is meant",
+      section.refuse(entry.key, "this is a map, but one value is needed",
                      "write a property by its whole name, as security.protocol: SASL_SSL, and a secret as {file: PATH}");
       continue;
     }
@@ -59,7 +59,7 @@ void read_kafka(Section section, ingest::KafkaProperties& properties) {
     if (!value.empty() && (entry.value.expanded() || entry.value.kind == Node::Kind::map)) hidden.push_back(value);
     properties[entry.key] = std::move(value);
   }
-  if (whole && section.reading().problems.count() == problems) check(section, properties, hidden);
+  if (whole && section.context().problems.count() == problems) check(section, properties, hidden);
 }
 
 }  // namespace deltamatch::cli

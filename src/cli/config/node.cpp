@@ -20,7 +20,7 @@ std::size_t line_of(const YAML::Mark& mark) { return static_cast<std::size_t>(st
   throw Error(
       ErrorKind::configuration,
       fmt::format("{}:{}:{}", problems.file(), line_of(mark), static_cast<std::size_t>(std::max(mark.column, 0)) + 1),
-      fmt::format("this is no YAML: {}", what),
+      fmt::format("this is not YAML: {}", what),
       "check indentation and brackets, and put values that hold signs of YAML (: # { } [ ] , & * ! | > % @ `) in quotes");
 }
 
@@ -47,7 +47,7 @@ class Builder final : public YAML::EventHandler {
     put(mark, {});
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
-    problems_.add(line_of(mark), path(), "an alias is not read", "write the value out");
+    problems_.add(line_of(mark), path(), "aliases (*) are not supported", "write the value out");
     put(mark, {});
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& value) override {
@@ -85,9 +85,9 @@ class Builder final : public YAML::EventHandler {
   }
 
   void refuse(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
-    if (anchor != YAML::NullAnchor) problems_.add(line_of(mark), path(), "an anchor (&) is not read", "leave it out");
+    if (anchor != YAML::NullAnchor) problems_.add(line_of(mark), path(), "anchors (&) are not supported", "leave it out");
     if (!tag.empty() && tag != "?" && tag != "!") {
-      problems_.add(line_of(mark), path(), "a tag (!) is not read",
+      problems_.add(line_of(mark), path(), "tags (!) are not supported",
                     "leave it out, or put a value that begins with ! in quotes");
     }
   }
@@ -141,7 +141,7 @@ class Builder final : public YAML::EventHandler {
 
   void take_key(Open& map, Node key) {
     if (key.text.empty()) {
-      problems_.add(key.line, path(), "a key that is no text", "write key: value");
+      problems_.add(key.line, path(), "the key is not a text", "write key: value");
     }
     map.key.emplace(std::move(key.text), key.line);
   }
@@ -151,10 +151,10 @@ class Builder final : public YAML::EventHandler {
     const std::string key = map.key->first;
     map.key.reset();
     if (const Node* first = map.node.find(key)) {
-      problems_.add(value.line, full_path, fmt::format("the key stands twice, first in line {}", first->line),
-                    "leave one of them");
+      problems_.add(value.line, full_path, fmt::format("the key is given twice, first in line {}", first->line),
+                    "leave one of them out");
     } else if (key == "<<") {
-      problems_.add(value.line, full_path, "merge keys are not read", "write the keys out");
+      problems_.add(value.line, full_path, "merge keys (<<) are not supported", "write the keys out");
     } else if (!key.empty()) {
       map.node.entries.push_back({key, std::move(value)});
     }
@@ -183,7 +183,7 @@ std::size_t tab_indented_line(const std::string& text, std::size_t last) {
   // At the end of the text the parser knows no place. What was left open is to blame.
   const YAML::Mark mark = error.mark.pos <= 0 && builder.open() ? *builder.open() : error.mark;
   if (const std::size_t line = tab_indented_line(text, line_of(mark))) {
-    throw Error(ErrorKind::configuration, fmt::format("{}:{}", problems.file(), line), "a tab in the indentation",
+    throw Error(ErrorKind::configuration, fmt::format("{}:{}", problems.file(), line), "the indentation has a tab",
                 "indent with blanks");
   }
   fail_at(mark, error.msg, problems);

@@ -14,7 +14,7 @@
 #include "deltamatch/engine.hpp"
 #include "deltamatch/error.hpp"
 #include "ingest/codec/fields.hpp"
-#include "ingest/service/state/mark.hpp"
+#include "ingest/service/state/commit_point.hpp"
 
 namespace deltamatch::cli {
 namespace {
@@ -67,12 +67,12 @@ class QueryReader {
     const Section own = section.section("budget");
     read_budget(own, common.budget);
     if (section.has("budget") && !own.has("time") && !own.has("matches") && !common.budget.limits.any()) {
-      section.refuse("budget", "it limits nothing", "write e.g. budget: {matches: 1000000}, or leave it out");
+      section.refuse("budget", "the budget limits nothing", "write e.g. budget: {matches: 1000000}, or leave it out");
     }
     read_sink_names(section, common.sinks);
     common.options.list = !common.sinks.empty();
     if (common.report_existing && common.sinks.empty() && section.has("report_existing")) {
-      section.refuse("report_existing", "there is no sink that it could be reported to", "name sinks, or leave it out");
+      section.refuse("report_existing", "the query has no sink to report to", "name sinks, or leave it out");
     }
     return common;
   }
@@ -89,7 +89,7 @@ class QueryReader {
       if (std::find(known.begin(), known.end(), item.text) == known.end()) {
         const std::string meant = nearest(item.text, known);
         section.refuse("sinks", fmt::format("there is no sink {}", Section::shown(item)),
-                       meant.empty() ? "name one that stands under sinks" : fmt::format("did you mean {}?", meant));
+                       meant.empty() ? "name one of those under sinks" : fmt::format("did you mean {}?", meant));
       } else if (std::find(names.begin(), names.end(), item.text) != names.end()) {
         section.refuse("sinks", fmt::format("the sink {} is named twice", Section::shown(item)), "name it once");
       } else {
@@ -99,7 +99,7 @@ class QueryReader {
   }
 
   void add_pattern(Section& section, const std::string& name, const std::string& pattern, ingest::ServiceQuery query) {
-    Problems& problems = section.reading().problems;
+    Problems& problems = section.context().problems;
     const std::size_t line = section.line_of("pattern");
     query.where = problems.where(line, join_path(section.key(), "pattern"));
     try {
@@ -118,7 +118,7 @@ class QueryReader {
       query.query = read_query_file(file, config_.service.engine.directed).query;
       if (name) query.query.name = *name;
     });
-    section.note(&Reading::files_read, key, query.where);
+    section.note(&ConfigContext::files_read, key, query.where);
     if (read) add(section, key, query);
   }
 
@@ -137,7 +137,7 @@ class QueryReader {
     for (const ingest::ServiceQuery& other : config_.service.queries) {
       if (other.query.name != query.query.name) continue;
       section.refuse(section.has("name") ? "name" : key,
-                     fmt::format("a second query named '{}' (the first: {})", query.query.name, other.where),
+                     fmt::format("the name '{}' already belongs to the query at {}", query.query.name, other.where),
                      "give each query its own name");
       return;
     }

@@ -24,7 +24,7 @@ std::string_view kind_name(Node::Kind kind) noexcept {
     case Node::Kind::null:
       break;
   }
-  return "no value";
+  return "empty";
 }
 
 std::string_view kind_remedy(Node::Kind kind) noexcept {
@@ -44,21 +44,21 @@ std::string with_word(std::string_view remedy, std::string_view word) {
 
 }  // namespace
 
-Section::Section(Reading& reading, const Node* node, std::size_t line, std::string key, std::string pattern)
-    : reading_(&reading), node_(node), line_(line), key_(std::move(key)), pattern_(std::move(pattern)) {
+Section::Section(ConfigContext& context, const Node* node, std::size_t line, std::string key, std::string pattern)
+    : context_(&context), node_(node), line_(line), key_(std::move(key)), pattern_(std::move(pattern)) {
   if (node_ == nullptr || node_->kind == Node::Kind::map) return;
   if (node_->kind != Node::Kind::null) {
-    refuse(fmt::format("this is {} where a map of keys is meant", kind_name(node_->kind)), kind_remedy(Node::Kind::map));
+    refuse(fmt::format("this is {}, but a map of keys is needed", kind_name(node_->kind)), kind_remedy(Node::Kind::map));
   }
   node_ = nullptr;
 }
 
 void Section::refuse(std::string_view what, std::string_view remedy) const {
-  reading_->problems.add(line_, key_, what, remedy);
+  context_->problems.add(line_, key_, what, remedy);
 }
 
 void Section::refuse(std::string_view key, std::string_view what, std::string_view remedy) const {
-  reading_->problems.add(line_of(key), join_path(key_, key), what, remedy);
+  context_->problems.add(line_of(key), join_path(key_, key), what, remedy);
 }
 
 std::size_t Section::line_of(std::string_view key) const noexcept {
@@ -66,13 +66,13 @@ std::size_t Section::line_of(std::string_view key) const noexcept {
   return node == nullptr ? line_ : node->line;
 }
 
-void Section::note(std::vector<Reading::Use> Reading::* list, std::string_view key, const std::string& name) const {
-  (reading_->*list).push_back({line_of(key), join_path(key_, key), name});
+void Section::note(std::vector<ConfigContext::Use> ConfigContext::* list, std::string_view key, const std::string& name) const {
+  (context_->*list).push_back({line_of(key), join_path(key_, key), name});
 }
 
 void Section::refuse(const Node& node, std::string_view key, std::string_view what, std::string_view remedy,
                      std::string_view word) const {
-  reading_->problems.add(node.line, join_path(key_, key), what, with_word(remedy, word));
+  context_->problems.add(node.line, join_path(key_, key), what, with_word(remedy, word));
 }
 
 bool Section::require(std::string_view key, std::string_view example) {
@@ -83,7 +83,7 @@ bool Section::require(std::string_view key, std::string_view example) {
 
 const Node* Section::find(std::string_view key) {
   asked_.emplace(key);
-  reading_->known.insert(join_path(pattern_, key));
+  context_->known.insert(join_path(pattern_, key));
   return node_ == nullptr ? nullptr : node_->find(key);
 }
 
@@ -91,7 +91,7 @@ const Node* Section::expect(std::string_view key, Node::Kind kind) {
   const Node* const node = find(key);
   if (node == nullptr || node->faulty) return nullptr;
   if (node->kind == kind) return node;
-  refuse(*node, key, fmt::format("this is {} where {} is meant", kind_name(node->kind), kind_name(kind)), kind_remedy(kind));
+  refuse(*node, key, fmt::format("this is {}, but {} is needed", kind_name(node->kind), kind_name(kind)), kind_remedy(kind));
   return nullptr;
 }
 
@@ -101,16 +101,16 @@ const Node* Section::find_list(std::string_view key) { return expect(key, Node::
 
 Section Section::section(std::string_view key) {
   const Node* const node = find(key);
-  return {*reading_, node, node == nullptr ? line_ : node->line, join_path(key_, key), join_path(pattern_, key)};
+  return {*context_, node, node == nullptr ? line_ : node->line, join_path(key_, key), join_path(pattern_, key)};
 }
 
 Section Section::item(std::string_view key, const Node& node, std::size_t index) const {
-  return {*reading_, &node.items[index], node.items[index].line, join_path(join_path(key_, key), index),
+  return {*context_, &node.items[index], node.items[index].line, join_path(join_path(key_, key), index),
           join_path(pattern_, key) + "[]"};
 }
 
 Section Section::named(const Entry& entry) const {
-  return {*reading_, &entry.value, entry.value.line, join_path(key_, entry.key), join_path(pattern_, "*")};
+  return {*context_, &entry.value, entry.value.line, join_path(key_, entry.key), join_path(pattern_, "*")};
 }
 
 const std::vector<Entry>& Section::entries() const noexcept {
@@ -149,7 +149,7 @@ bool Section::secret(std::string_view key, std::string& target) {
     if (contents.ends_with('\n')) contents.pop_back();
     if (contents.ends_with('\r')) contents.pop_back();
     target = std::move(contents);
-    from.note(&Reading::files_read, "file", file.string());
+    from.note(&ConfigContext::files_read, "file", file.string());
     return true;
   } catch (const Error& error) {
     from.refuse("file", error.what(), "");
@@ -160,7 +160,7 @@ bool Section::secret(std::string_view key, std::string& target) {
 bool Section::path(std::string_view key, std::filesystem::path& target) {
   std::string text;
   if (!name(key, text)) return false;
-  target = (reading_->folder / text).lexically_normal();
+  target = (context_->folder / text).lexically_normal();
   return true;
 }
 
@@ -168,7 +168,7 @@ bool Section::input_file(std::string_view key, std::filesystem::path& target) {
   if (!path(key, target)) return false;
   std::error_code error;
   if (std::filesystem::is_regular_file(target, error)) {
-    note(&Reading::files_read, key, target.string());
+    note(&ConfigContext::files_read, key, target.string());
     return true;
   }
   refuse(key, fmt::format("there is no file {}", target.string()),
@@ -206,7 +206,7 @@ bool Section::size(std::string_view key, std::uint64_t& target, std::uint64_t le
   if (node == nullptr) return false;
   const auto read = is_zero(*node, word) ? 0 : read_size(node->text);
   if (!read) {
-    refuse(*node, key, fmt::format("{} is no size", shown(*node)), size_remedy, word);
+    refuse(*node, key, fmt::format("{} is not a size", shown(*node)), size_remedy, word);
   } else if (!is_zero(*node, word) && (*read < least || *read > most)) {
     refuse(*node, key, fmt::format("{} is out of range", shown(*node)),
            most == std::numeric_limits<std::uint64_t>::max()
@@ -235,7 +235,8 @@ bool Section::duration_in(std::string_view key, Timestamp& target, Timestamp uni
     refuse(*node, key, fmt::format("{} is out of range", shown(*node)),
            fmt::format("write a duration from {} to {}", duration_text(least), duration_text(most)), word);
   } else if (*read % unit != 0) {
-    refuse(*node, key, fmt::format("{} is too fine", shown(*node)), fmt::format("write a multiple of {}", duration_text(unit)));
+    refuse(*node, key, fmt::format("{} is too precise", shown(*node)),
+           fmt::format("write a multiple of {}", duration_text(unit)));
   } else {
     target = *read;
     return true;
@@ -248,7 +249,7 @@ std::size_t Section::choose(std::string_view key, const std::vector<std::string_
   if (node == nullptr) return words.size();
   const auto found = std::find(words.begin(), words.end(), node->text);
   if (found == words.end()) {
-    refuse(*node, key, fmt::format("{} is not offered", shown(*node)), fmt::format("choose one of {}", fmt::join(words, "|")));
+    refuse(*node, key, fmt::format("{} is not a choice", shown(*node)), fmt::format("choose one of {}", fmt::join(words, "|")));
   }
   return static_cast<std::size_t>(found - words.begin());
 }
@@ -259,7 +260,7 @@ void Section::finish() const {
     if (asked_.contains(entry.key)) continue;
     const std::string meant = nearest(entry.key, known);
     refuse(
-        entry.key, "there is no such key",
+        entry.key, "this key does not exist",
         meant.empty() ? fmt::format("the keys here are {}", fmt::join(known, ", ")) : fmt::format("did you mean {}?", meant));
   }
 }

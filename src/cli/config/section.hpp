@@ -19,8 +19,8 @@
 
 namespace deltamatch::cli {
 
-/// What all sections of one file share.
-struct Reading {
+/// What all sections of one configuration file share.
+struct ConfigContext {
   Problems problems;
   std::filesystem::path folder;  ///< of the file: relative paths begin here
   std::set<std::string> known;   ///< every key that was asked for, e.g. "input.topics[].name"
@@ -40,10 +40,11 @@ struct Reading {
 /// Getters with a `word` read that word as zero ("never").
 class Section {
  public:
-  /// `key` is the path for messages, `pattern` the one in Reading::known. A null node, or one without a value, is an empty map.
-  Section(Reading& reading, const Node* node, std::size_t line, std::string key, std::string pattern);
+  /// `key` is the path for messages, `pattern` the one in ConfigContext::known. A null node, or one without a value, is an
+  /// empty map.
+  Section(ConfigContext& context, const Node* node, std::size_t line, std::string key, std::string pattern);
 
-  [[nodiscard]] Reading& reading() const noexcept { return *reading_; }
+  [[nodiscard]] ConfigContext& context() const noexcept { return *context_; }
   [[nodiscard]] const std::string& key() const noexcept { return key_; }
   [[nodiscard]] bool has(std::string_view key) const noexcept { return node_ != nullptr && node_->find(key) != nullptr; }
 
@@ -97,8 +98,8 @@ class Section {
   bool choice(std::string_view key, Value& target,
               std::span<const std::pair<std::string_view, std::type_identity_t<Value>>> choices);
 
-  /// Adds the file or topic that the key names to one of the lists of Reading.
-  void note(std::vector<Reading::Use> Reading::* list, std::string_view key, const std::string& name) const;
+  /// Adds the file or topic that the key names to one of the lists of ConfigContext.
+  void note(std::vector<ConfigContext::Use> ConfigContext::* list, std::string_view key, const std::string& name) const;
 
   /// Reports keys that nobody asked for.
   void finish() const;
@@ -117,7 +118,7 @@ class Section {
                    std::string_view word);
   std::size_t choose(std::string_view key, const std::vector<std::string_view>& words);
 
-  Reading* reading_;
+  ConfigContext* context_;
   const Node* node_;  // a map, or null
   std::size_t line_;
   std::string key_;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/config/service_sections.hpp"
+#include "cli/options/backend_choice.hpp"
 #include "cli/options/small_file.hpp"
 #include "deltamatch/error.hpp"
 
@@ -32,7 +33,7 @@ void read_state_directory(Section& section, std::filesystem::path& directory) {
   std::error_code error;
   if (!section.path("directory", directory)) return;
   if (std::filesystem::exists(directory, error) && !std::filesystem::is_directory(directory, error)) {
-    section.refuse("directory", "this is no directory", "name one, or a path where one can be made");
+    section.refuse("directory", "this is not a directory", "name a directory, or a path at which one can be created");
   }
 }
 
@@ -90,7 +91,7 @@ void read_gpu(Section section, BackendOptions& backend) {
       } else if (device) {
         backend.devices.push_back(static_cast<int>(*device));
       } else if (!item.faulty) {
-        section.refuse("devices", fmt::format("{} is no device", Section::shown(item)),
+        section.refuse("devices", fmt::format("{} is not a device", Section::shown(item)),
                        "write the numbers that nvidia-smi shows: [0, 1]");
       }
     }
@@ -102,7 +103,7 @@ void read_gpu(Section section, BackendOptions& backend) {
 void read_engine(Section section, ServiceConfig& config) {
   std::uint64_t threads = 0;
   if (section.number("threads", threads, 1, 1024, "auto")) config.service.engine.threads = static_cast<unsigned>(threads);
-  section.choice("backend", config.backend.kind, backend_names);
+  section.choice("backend", config.backend.name, backend_names());
   read_gpu(section.section("gpu"), config.backend);
   section.finish();
   if (const auto objected = objection(config.backend, "backend: ")) {
@@ -143,7 +144,7 @@ void read_hosts(Section& section, ingest::HttpOptions& http) {
     if (host.kind == Node::Kind::text && is_host(host.text)) {
       http.hosts.push_back(host.text);
     } else {
-      section.refuse("hosts", fmt::format("{} is no name of a host", Section::shown(host)),
+      section.refuse("hosts", fmt::format("{} is not the name of a host", Section::shown(host)),
                      "write names without scheme and port, e.g. [deltamatch.example], or any");
     }
   }
@@ -157,7 +158,7 @@ void read_http(Section section, ingest::HttpOptions& http) {
   if (listen->text == "off") {
     http.enabled = false;
   } else if (!split_address(listen->text, http)) {
-    section.refuse("listen", fmt::format("{} is no address with a port", Section::shown(*listen)),
+    section.refuse("listen", fmt::format("{} is not an address with a port", Section::shown(*listen)),
                    "write e.g. 127.0.0.1:9464, or off");
   }
 }
@@ -174,9 +175,9 @@ void read_log(Section section, ingest::LoggingOptions& logging) {
 
 }  // namespace
 
-void read_service(Reading& reading, const Node& root, ServiceConfig& config) {
+void read_service(ConfigContext& context, const Node& root, ServiceConfig& config) {
   ingest::ServiceOptions& service = config.service;
-  Section top(reading, &root, 1, "", "");
+  Section top(context, &root, 1, "", "");
   if (root.kind != Node::Kind::map) return;
   read_application(top, service.application);
   if (top.require("state", "state: {directory: /var/lib/deltamatch}")) read_state(top.section("state"), service.state);
@@ -203,17 +204,17 @@ void read_service(Reading& reading, const Node& root, ServiceConfig& config) {
 }
 
 ServiceConfig read_service_config(const std::filesystem::path& file, const Environment& environment) {
-  Reading reading{Problems(file.string()), file.parent_path(), {}, {}, {}, {}, {}};
-  Node root = parse_yaml(read_small_file(file, "the configuration"), reading.problems);
+  ConfigContext context{Problems(file.string()), file.parent_path(), {}, {}, {}, {}, {}};
+  Node root = parse_yaml(read_small_file(file, "the configuration"), context.problems);
   if (root.kind == Node::Kind::null) {
-    reading.problems.raise();
+    context.problems.raise();
     throw Error(ErrorKind::configuration, file.string(), "there is no configuration in it", "see config/service.yaml");
   }
-  expand(root, environment, reading.problems);
-  reading.files_read.push_back({1, "", file.string()});
+  expand(root, environment, context.problems);
+  context.files_read.push_back({1, "", file.string()});
   ServiceConfig config;
-  read_service(reading, root, config);
-  reading.problems.raise();
+  read_service(context, root, config);
+  context.problems.raise();
   return config;
 }
 

@@ -11,8 +11,8 @@
 
 namespace deltamatch::cli {
 
-/// Reads everything into `config`. `reading` gets the problems and the known keys.
-void read_service(Reading& reading, const Node& root, ServiceConfig& config);
+/// Reads everything into `config`. `context` gets the problems and the known keys.
+void read_service(ConfigContext& context, const Node& root, ServiceConfig& config);
 
 void read_kafka(Section section, ingest::KafkaProperties& properties);
 void read_input(Section section, ingest::InputOptions& input);

@@ -4,6 +4,7 @@
 #include <array>
 #include <initializer_list>
 #include <utility>
+#include <vector>
 
 #include "cli/config/service_sections.hpp"
 #include "deltamatch/error.hpp"
@@ -31,7 +32,7 @@ void read_rate(Section& section, SinkOptions& sink) {
     sink.rate_limit = *limit;
     sink.rate_interval = milliseconds(*duration / 1000);
   } else {
-    section.refuse("rate_limit", fmt::format("{} is no rate", Section::shown(*node)),
+    section.refuse("rate_limit", fmt::format("{} is not a rate", Section::shown(*node)),
                    "write how many alerts in how long, e.g. 100/s or 5/10m, or none");
   }
 }
@@ -75,14 +76,14 @@ void read_webhook(Section& section, SinkOptions& sink) {
   Section letters = section.section("dead_letters");
   if (section.is_map("dead_letters") && letters.require("file", "file: /var/log/deltamatch/given-up.jsonl") &&
       letters.path("file", sink.dead_letters)) {
-    letters.note(&Reading::files_written, "file", sink.dead_letters.string());
+    letters.note(&ConfigContext::files_written, "file", sink.dead_letters.string());
   }
   letters.finish();
 }
 
 void read_file(Section& section, SinkOptions& sink) {
   if (section.require("path", "path: /var/log/deltamatch/alerts.jsonl") && section.path("path", sink.path)) {
-    section.note(&Reading::files_written, "path", sink.path.string());
+    section.note(&ConfigContext::files_written, "path", sink.path.string());
   }
   section.size("rotate_size", sink.rotate_bytes, 1 << 10, std::uint64_t{1} << 44, "never");
   section.number("keep_files", sink.keep_files, 1, 1'000'000, "all");
@@ -94,11 +95,11 @@ void read_file(Section& section, SinkOptions& sink) {
 
 void read_sink(Section section, SinkOptions& sink) {
   using Kind = SinkOptions::Kind;
-  constexpr std::array<std::pair<std::string_view, Kind>, 4> kinds{
-      {{"kafka", Kind::kafka}, {"file", Kind::file}, {"stdout", Kind::console}, {"webhook", Kind::webhook}}};
+  std::vector<std::pair<std::string_view, Kind>> kinds;
+  for (const ingest::SinkTraits& traits : ingest::sink_kinds()) kinds.emplace_back(traits.name, traits.kind);
   if (!section.require("type", "type: kafka") || !section.choice("type", sink.kind, kinds)) return;
   if (sink.kind == Kind::kafka && section.require("topic", "topic: alerts") && topic_name(section, "topic", sink.topic)) {
-    section.note(&Reading::topics_written, "topic", sink.topic);
+    section.note(&ConfigContext::topics_written, "topic", sink.topic);
   }
   if (sink.kind == Kind::file) read_file(section, sink);
   if (sink.kind == Kind::webhook) read_webhook(section, sink);
@@ -118,7 +119,7 @@ void read_sinks(Section section, std::vector<SinkOptions>& sinks) {
     sink.name = entry.key;
     const Section named = section.named(entry);
     if (!is_topic_name(entry.key) || entry.key.size() > 64) {
-      named.refuse("no sink can be called so", "write up to 64 letters, digits, '.', '_' and '-'");
+      named.refuse("this is not a valid name of a sink", "write up to 64 letters, digits, '.', '_' and '-'");
     }
     read_sink(named, sink);
   }

@@ -7,6 +7,8 @@
 #include "cli/config/service_config.hpp"
 #include "cli/terminal/values.hpp"
 #include "graph/data_graph.hpp"
+#include "ingest/codec/formats.hpp"
+#include "ingest/service/alert/alert_sinks.hpp"
 #include "plan/bound_query.hpp"
 #include "plan/plan.hpp"
 
@@ -33,7 +35,8 @@ class Summary {
     line("batch", fmt::format("up to {} updates, up to {}", grouped(service_.batching.max_updates),
                               duration(service_.batching.max_delay)));
     line("state", service_.state.directory.string());
-    for (const SinkOptions& sink : service_.sinks) line("sink", fmt::format("{}: {}", sink.name, target(sink)));
+    for (const SinkOptions& sink : service_.sinks)
+      line("sink", fmt::format("{}: {}", sink.name, ingest::traits_of(sink.kind).target(sink)));
     for (const ingest::ServiceQuery& query : service_.queries) this->query(query);
     const ingest::HttpOptions& http = service_.http;
     line("http", http.enabled ? fmt::format("{}:{}", http.host, http.port) : "off");
@@ -48,8 +51,7 @@ class Summary {
   void input() {
     const ingest::InputOptions& input = service_.input;
     for (const ingest::InputTopics& topics : input.topics) {
-      const bool json = topics.format == ingest::Format::jsonl;
-      line("input", fmt::format("{}: {}{}", topics.name, json ? "json" : ingest::format_name(topics.format),
+      line("input", fmt::format("{}: {}{}", topics.name, ingest::traits_of(topics.format).configured_name(),
                                 topics.codec.vertices ? ", vertices" : ""));
     }
     std::string letters;
@@ -66,21 +68,6 @@ class Summary {
     if (!start.snapshot.empty()) text += ", starts from " + start.snapshot.string();
     if (!start.files.empty()) text += ", starts from " + counted(start.files.size(), "file", "files");
     line("graph", text);
-  }
-
-  /// The sink's target, without the path of a URL, which may be a secret.
-  static std::string target(const SinkOptions& sink) {
-    switch (sink.kind) {
-      case SinkOptions::Kind::kafka:
-        return "the topic " + sink.topic;
-      case SinkOptions::Kind::file:
-        return "the file " + sink.path.string();
-      case SinkOptions::Kind::webhook:
-        return "the webhook " + sink.url.substr(0, sink.url.find_first_of("/?#", sink.url.find("://") + 3));
-      case SinkOptions::Kind::console:
-        break;
-    }
-    return "standard output";
   }
 
   void query(const ingest::ServiceQuery& query) {

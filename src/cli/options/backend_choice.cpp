@@ -1,47 +1,57 @@
 #include "cli/options/backend_choice.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
+#include <array>
+#include <utility>
 
-#include "deltamatch/error.hpp"
+#include "cli/options/gpu_choice.hpp"
 
 namespace deltamatch::cli {
 
-std::shared_ptr<Backend> choose_backend(const BackendOptions& options, const BackendWords& words, const Gpus& gpus) {
-  using Kind = BackendOptions::Kind;
-  if (options.kind == Kind::cpu) return nullptr;
-  const bool insists = options.kind == Kind::gpu || options.tunes_gpu();
-  try {
-    const std::vector<int> usable = gpus.gpu_devices();
-    if (usable.empty()) {
-      if (!insists) {
-        if (const std::string strange = gpus.gpus_without_code(); !strange.empty()) {
-          words.warn("matching runs on the CPU, since this build has no code for " + strange +
-                     "; build one with CMAKE_CUDA_ARCHITECTURES for it");
-        }
-        return nullptr;
-      }
-      throw Error(options.kind == Kind::gpu ? words.backend + "gpu" : "options of GPUs", gpus.gpu_absence(),
-                  "see nvidia-smi, or use " + words.backend + "cpu" + (options.tunes_gpu() ? " without options of GPUs" : ""));
-    }
-    for (const int device : options.devices) {
-      if (std::find(usable.begin(), usable.end(), device) != usable.end()) continue;
-      throw Error(ErrorKind::usage, words.devices, "there is no device " + std::to_string(device) + " that can be used",
-                  fmt::format("name some of {}", fmt::join(usable, ", ")));
-    }
-    return gpus.make_gpu_backend({.devices = options.devices,
-                                  .policy = options.policy.value_or(CachePolicy::automatic),
-                                  .memory = options.memory,
-                                  .walks = options.walks,
-                                  .walk_count = options.walk_count.value_or(WalkCount::even),
-                                  .measure = options.measure});
-  } catch (const Error& error) {
-    if (insists) throw;
-    words.warn(fmt::format("matching runs on the CPU, since the GPU cannot be used: {}", error.what()));
-    return nullptr;
+namespace {
+
+std::shared_ptr<Backend> make_cpu(const BackendOptions& /*options*/, const BackendWords& /*words*/) { return nullptr; }
+
+#ifdef DELTAMATCH_WITH_GPU
+std::shared_ptr<Backend> make_gpu(const BackendOptions& options, const BackendWords& words) {
+  return choose_gpu(options, words,
+                    {gpu_devices, gpu_absence, gpus_without_code, [](const GpuOptions& gpu) { return make_gpu_backend(gpu); }});
+}
+#else
+// objection() refuses a GPU that is asked for.
+std::shared_ptr<Backend> make_gpu(const BackendOptions& /*options*/, const BackendWords& /*words*/) { return nullptr; }
+#endif
+
+}  // namespace
+
+BackendWords configuration_words(std::function<void(const std::string&)> warn) {
+  return {.backend = "engine.backend: ", .devices = "engine.gpu.devices", .warn = std::move(warn)};
+}
+
+std::span<const BackendEntry> backend_table() {
+  static const std::array table{
+      BackendEntry{"gpu", true, make_gpu},
+      BackendEntry{"cpu", false, make_cpu},
+  };
+  return table;
+}
+
+std::vector<std::pair<std::string_view, std::string>> backend_names(std::span<const BackendEntry> table) {
+  std::vector<std::pair<std::string_view, std::string>> names;
+  for (const BackendEntry& entry : table) names.emplace_back(entry.name, entry.name);
+  std::ranges::sort(names);
+  names.emplace(names.begin(), automatic_backend, automatic_backend);
+  return names;
+}
+
+std::shared_ptr<Backend> choose_backend(const BackendOptions& options, const BackendWords& words,
+                                        std::span<const BackendEntry> table) {
+  for (const BackendEntry& entry : table) {
+    const bool wanted = options.name == automatic_backend ? entry.automatic : options.name == entry.name;
+    if (!wanted) continue;
+    if (auto made = entry.make(options, words)) return made;
   }
+  return nullptr;
 }
 
 }  // namespace deltamatch::cli

@@ -1,4 +1,4 @@
-// Where matching is to run, as stated on the command line or in a configuration.
+// Where matching is to run, as stated on the command line or in a configuration. The options besides the name are of GPUs.
 #pragma once
 
 #include <array>
@@ -13,9 +13,11 @@
 
 namespace deltamatch::cli {
 
+/// The name that stands for the best backend of this machine.
+inline constexpr std::string_view automatic_backend = "auto";
+
 struct BackendOptions {
-  enum class Kind { automatic, cpu, gpu };
-  Kind kind = Kind::automatic;
+  std::string name = std::string(automatic_backend);  ///< one of backend_names()
   std::optional<CachePolicy> policy;
   std::size_t memory = 0;    ///< bytes; 0: not given
   std::vector<int> devices;  ///< empty: not given
@@ -27,11 +29,13 @@ struct BackendOptions {
   [[nodiscard]] bool tunes_gpu() const noexcept {
     return policy.has_value() || memory > 0 || !devices.empty() || walks > 0 || walk_count.has_value() || measure;
   }
+  /// Whether nothing says where to match.
+  [[nodiscard]] bool automatic() const noexcept { return name == automatic_backend && !tunes_gpu(); }
+  /// Whether a device is asked for.
+  [[nodiscard]] bool insists() const noexcept { return name == automatic_backend ? tunes_gpu() : name != "cpu"; }
   friend bool operator==(const BackendOptions&, const BackendOptions&) = default;
 };
 
-inline constexpr std::array<std::pair<std::string_view, BackendOptions::Kind>, 3> backend_names{
-    {{"auto", BackendOptions::Kind::automatic}, {"cpu", BackendOptions::Kind::cpu}, {"gpu", BackendOptions::Kind::gpu}}};
 inline constexpr std::array<std::pair<std::string_view, CachePolicy>, 7> cache_policy_names{
     {{"auto", CachePolicy::automatic},
      {"random-walk", CachePolicy::random_walk},

@@ -8,6 +8,7 @@
 
 #include "cli/options/option_kinds.hpp"
 #include "cli/terminal/output.hpp"
+#include "ingest/codec/formats.hpp"
 #include "ingest/sink/sinks.hpp"
 
 namespace deltamatch::cli {
@@ -26,44 +27,39 @@ void add_input_options(const Command& command, InputOptions& input, const std::s
   const std::string group = "Reading " + what;
   const auto name = [&](const char* option) { return "--" + prefix + option; };
   std::vector<std::pair<std::string, Format>> formats;
-  for (const Format format :
-       {Format::snap, Format::csv, Format::tsv, Format::tve, Format::jlg, Format::mtx, Format::jsonl, Format::binary}) {
-    formats.emplace_back(ingest::format_name(format), format);
+  std::vector<std::pair<std::string, Format>> aliases;
+  for (const ingest::FormatTraits& traits : ingest::formats()) {
+    formats.emplace_back(traits.name, traits.format);
+    if (!traits.alias.empty()) aliases.emplace_back(traits.alias, traits.format);
   }
-  add_choice(command, name("format"), input.format, "Format (default: recognised by content)", formats).group(group);
+  add_choice(command, name("format"), input.format, "Format (default: recognised by content)", formats, aliases).group(group);
   command
-      .add_text(name("columns"), input.codec.columns,
-                "Roles of the columns by position (source,target,label,time; - skips one) or by name "
-                "(source=payer,target=payee; in JSON "
-                "paths, source=payer.id, source=parties.0.id)",
+      .add_text(name("columns"), input.codec.columns, "Roles of columns: source,target,time or source=payer,target=payee",
                 "LIST")
       .group(group);
-  command
-      .add_text(name("op-values"), input.codec.op_values,
-                "What values of an operation column mean beside the usual ones, e.g. 'c,r,u=+;d=-'", "LIST")
+  command.add_text(name("op-values"), input.codec.op_values, "Meaning of other operation values, e.g. 'c,r,u=+;d=-'", "LIST")
       .group(group);
   add_choice(command, name("envelope"), input.codec.envelope, "What surrounds the row in a JSON record (default: none)",
              std::vector<std::pair<std::string, Envelope>>{{"none", Envelope::none}, {"debezium", Envelope::debezium}})
       .group(group);
-  add_choice(command, name("separator"), input.codec.separator, "Separator of CSV fields (default: recognised)",
+  add_choice(command, name("separator"), input.codec.separator, "Separator of CSV fields (default: recognised by content)",
              std::vector<std::pair<std::string, char>>{{"comma", ','}, {"semicolon", ';'}, {"tab", '\t'}})
       .group(group);
-  add_choice(command, name("header"), input.codec.header,
-             "Whether CSV has a header line (default: unless --columns gives positions)",
+  add_choice(command, name("header"), input.codec.header, "Whether CSV has a header (default: no if --columns has positions)",
              std::vector<std::pair<std::string, bool>>{{"yes", true}, {"no", false}})
       .group(group);
   if (!times) return;
-  add_choice(command, name("time-unit"), input.codec.time_unit, "Unit of times that are numbers (default: s; us for jsonl)",
+  add_choice(command, name("time-unit"), input.codec.time_unit, "Unit of times in numbers (default: s; us for jsonl)",
              std::vector<std::pair<std::string, TimeUnit>>{
                  {"s", TimeUnit::seconds}, {"ms", TimeUnit::milliseconds}, {"us", TimeUnit::microseconds}})
       .group(group);
-  command.add_text(name("time-format"), input.codec.time_format, "Written form of times, e.g. %m/%d/%Y-%H:%M (UTC)", "FORMAT")
+  command.add_text(name("time-format"), input.codec.time_format, "Form of written times (UTC), e.g. %m/%d/%Y-%H:%M", "FORMAT")
       .group(group);
-  command.add_text(name("edge-label"), input.codec.edge_label, "Label of edges whose records carry none", "LABEL").group(group);
+  command.add_text(name("edge-label"), input.codec.edge_label, "Label of edges whose records have none", "LABEL").group(group);
 }
 
 void add_id_option(const Command& command, GraphOptions& options, const std::string& group) {
-  add_choice(command, "--ids", options.ids, "What vertex ids are (default: by the format)",
+  add_choice(command, "--ids", options.ids, "What ids of vertices are (default: by the format)",
              std::vector<std::pair<std::string, IdKind>>{
                  {"automatic", IdKind::automatic}, {"integer", IdKind::integer}, {"string", IdKind::string}})
       .group(group);
@@ -71,19 +67,20 @@ void add_id_option(const Command& command, GraphOptions& options, const std::str
 
 void add_bad_record_options(const Command& command, GraphOptions& options) {
   const std::string group = "Bad records";
-  add_choice(command, "--on-error", options.on_error, "What to do about a record that is refused (default: fail)",
+  add_choice(command, "--on-error", options.on_error, "What to do with a refused record (default: fail)",
              std::vector<std::pair<std::string, OnError>>{
                  {"fail", OnError::fail}, {"skip", OnError::skip}, {"dead-letter", OnError::dead_letter}})
       .group(group);
-  command.add_text("--dead-letters", options.dead_letters, "Where --on-error dead-letter keeps them (JSONL)", "FILE")
+  command
+      .add_text("--dead-letters", options.dead_letters, "Where --on-error dead-letter writes refused records (JSONL)", "FILE")
       .group(group);
-  add_number(command, "--max-record", options.max_record, "Longest record in bytes (default: 1048576)", 1, 1U << 30)
+  add_number(command, "--max-record", options.max_record, "Longest record, in bytes (default: 1048576)", 1, 1U << 30)
       .group(group);
-  add_number(command, "--max-labels", options.max_labels,
-             "Most different labels at a time, of vertices and of edges (default: 1000000)", 1, std::uint64_t{1} << 31)
+  add_number(command, "--max-labels", options.max_labels, "Most different labels of vertices, and of edges (default: 1000000)",
+             1, std::uint64_t{1} << 31)
       .group(group);
   add_fraction(command, "--max-refused", options.max_refused,
-               "Exit with 1 if more than this share of an input's records is refused (default: 0.5; 1: never)", 0, 1)
+               "Exit with 1 if a larger share of records is refused (default: 0.5)", 0, 1)
       .group(group);
   command
       .add_value(
@@ -91,8 +88,7 @@ void add_bad_record_options(const Command& command, GraphOptions& options) {
           [&options](const std::string& text) {
             options.max_ahead = text == "none" ? std::nullopt : std::optional(parse_duration(text, "--max-ahead"));
           },
-          "A time that lies further ahead of all that follow does not move the watermark (default: 1d; none: no limit)",
-          "TIME|none")
+          "How far ahead a single time may move the watermark (default: 1d)", "TIME|none")
       .group(group);
 }
 
@@ -114,11 +110,11 @@ void EmitOptions::check() const {
   }
   if (batches == "-" && (matches_to_stdout() || json)) {
     throw Error(ErrorKind::usage, "--batches -",
-                json ? "--json wants standard output too" : "the matches want standard output too",
+                json ? "--json writes to standard output too" : "the matches go to standard output too",
                 "write one of them to a file");
   }
   if (matches_to_stdout() && json) {
-    throw Error(ErrorKind::usage, "--json", "matches and the JSON object both want standard output",
+    throw Error(ErrorKind::usage, "--json", "the matches and the JSON object both go to standard output",
                 "write the matches to a file with --out FILE");
   }
 }
@@ -140,38 +136,34 @@ std::unique_ptr<MatchSink> EmitOptions::make_sink() const {
 
 void add_direction_options(const Command& command, std::optional<bool>& directed) {
   const Option yes = command.add_flag(
-      "--directed", [&directed] { directed = true; },
-      "Edges have a direction (default, except for t/v/e files and files that say otherwise)");
-  const Option no = command.add_flag("--undirected", [&directed] { directed = false; }, "Edges have no direction");
+      "--directed", [&directed] { directed = true; }, "Edges have a direction (default, unless the files say otherwise)");
+  const Option no =
+      command.add_flag("--undirected", [&directed] { directed = false; }, "Edges have no direction (default for t/v/e files)");
   yes.group("Data graph").excludes(no);
   no.group("Data graph");
 }
 
 void add_labels_options(const Command& command, GraphOptions& options) {
-  command
-      .add_list(
-          "--labels", options.labels,
-          "Vertex labels (by default the columns are vertex,label, or what a header calls so); may be given several times",
-          "FILE")
+  command.add_list("--labels", options.labels, "Vertex labels, with the columns vertex,label; repeatable", "FILE")
       .group("Data graph");
   add_input_options(command, options.labels_input, "labels-", "vertex labels", false);
   options.labels_input.codec.vertices = true;
 }
 
-void add_graph_options(const Command& command, GraphOptions& options, bool has_stream, GpuUse gpus) {
+void add_graph_options(const Command& command, GraphOptions& options, bool has_stream, DeviceUse use) {
   const std::string group = "Data graph";
-  const Option graph =
-      command.add_list("--graph", options.graphs, "Start graph, or - for standard input; may be given several times", "FILE");
-  const Option snapshot = command.add_text("--snapshot", options.snapshot, "Start from a snapshot", "FILE");
+  const Option graph = command.add_list("--graph", options.graphs, "Start graph, or - for standard input; repeatable", "FILE");
+  const Option snapshot =
+      command.add_text("--snapshot", options.snapshot, "Snapshot to start from, in place of --graph", "FILE");
   graph.group(group);
   snapshot.group(group).excludes(graph);
   add_direction_options(command, options.directed);
   add_id_option(command, options, group);
   add_bad_record_options(command, options);
   const std::string running = "Running";
-  add_number(command, "--threads", options.threads, "Threads (default: as many as the machine has)", 1, 1024).group(running);
-  add_backend_options(command, options.backend, gpus);
-  add_choice(command, "--progress", options.progress, "Progress on standard error (default: auto, on a terminal only)",
+  add_number(command, "--threads", options.threads, "Threads (default: all that the machine has)", 1, 1024).group(running);
+  add_backend_options(command, options.backend, use);
+  add_choice(command, "--progress", options.progress, "Progress on standard error (default: auto, only on a terminal)",
              std::vector<std::pair<std::string, ProgressMode>>{
                  {"auto", ProgressMode::automatic}, {"always", ProgressMode::always}, {"never", ProgressMode::never}})
       .group(running);
@@ -179,27 +171,21 @@ void add_graph_options(const Command& command, GraphOptions& options, bool has_s
   add_labels_options(command, options);
 }
 
-Option add_stream_options(const Command& command, StreamOptions& options) {
+Option add_replay_options(const Command& command, ReplayOptions& options) {
   const std::string group = "Stream";
   const Option updates =
-      command
-          .add_list("--updates", options.updates,
-                    "Stream of updates, or - for standard input; several are read one after the other", "FILE")
+      command.add_list("--updates", options.updates, "Stream of updates, or - for standard input; repeatable", "FILE")
           .group(group);
-  const Option batch = add_number(command, "--batch", options.batch,
-                                  "Most updates in a batch (default: 8192, without limit with --batch-span)", 1)
-                           .group(group);
+  const Option batch =
+      add_number(command, "--batch", options.batch, "Most updates in a batch (default: 8192; with --batch-span no limit)", 1)
+          .group(group);
   const Option span =
       add_duration(command, "--batch-span", options.batch_span, "Longest event time of a batch, e.g. 1h").group(group);
-  command
-      .add_text("--cuts", options.cuts,
-                "Cut the stream as another run did: a line per batch, `RECORDS` or `RECORDS WATERMARK` (microseconds)", "FILE")
+  command.add_text("--cuts", options.cuts, "Batches of another run, in place of --batch and --batch-span", "FILE")
       .group(group)
       .excludes(batch)
       .excludes(span);
-  add_duration(
-      command, "--window", options.window,
-      "An edge lives so long after its last insertion, in event time, e.g. 24h (a batch then spans at most a sixteenth)")
+  add_duration(command, "--window", options.window, "Event time that an edge lives after its last insertion, e.g. 24h")
       .group(group);
   add_input_options(command, options.input, "", "the stream", true);
   add_negative_ids_option(command, options.input);
@@ -215,18 +201,16 @@ void add_conversion_options(const Command& command, GraphOptions& common, InputO
 
 Option add_query_options(const Command& command, QuerySelection& options) {
   const std::string group = "Queries";
-  const Option queries = command
-                             .add_list("--query", options.sources,
-                                       "A query: a file (a pattern or t/v/e), a directory of them, PATTERN or name=PATTERN; "
-                                       "may be given several times",
-                                       "QUERY")
-                             .group(group);
-  add_choice(command, "--mode", options.mode, "What a match must keep apart (default: isomorphism)",
+  const Option queries =
+      command.add_list("--query", options.sources, "PATTERN, name=PATTERN, a file or a folder of files; repeatable", "QUERY")
+          .group(group);
+  add_choice(command, "--mode", options.mode, "What must differ within a match (default: isomorphism)",
              std::vector<std::pair<std::string, MatchMode>>{{"isomorphism", MatchMode::isomorphism},
                                                             {"edge-distinct", MatchMode::edge_distinct},
                                                             {"homomorphism", MatchMode::homomorphism}})
       .group(group);
-  add_choice(command, "--count", options.count, "What counts as one match (default: subgraphs; embeddings in the other modes)",
+  add_choice(command, "--count", options.count,
+             "What counts as one match (default: subgraphs with isomorphism, else embeddings)",
              std::vector<std::pair<std::string, CountMode>>{{"subgraphs", CountMode::subgraphs},
                                                             {"embeddings", CountMode::embeddings}})
       .group(group);
@@ -266,21 +250,16 @@ FilterWithout parse_filter_without(const std::string& text) {
     } else if (step == "unite") {
       parsed.unite = true;
     } else {
-      throw Error(ErrorKind::usage, "--filter-without", "'" + step + "' is no step that can be left out",
-                  "choose of degree, refine and unite, with commas between them");
+      throw Error(ErrorKind::usage, "--filter-without", "'" + step + "' is not a step of the filter",
+                  "choose from degree, refine and unite, with commas between them");
     }
   }
   return parsed;
 }
 
 void add_whole_options(const Command& command, WholeOptions& options) {
-  command
-      .add_flag("--induced", options.induced,
-                "Only matches whose edges are all that join their vertices in the graph, of any label and direction")
-      .group("Queries");
-  add_choice<Filter, Filter>(command, "--filter", options.filter,
-                             "How far candidates are filtered first: by label, also by degree, also refined along query edges "
-                             "(default: auto, where it pays)",
+  command.add_flag("--induced", options.induced, "Only matches whose vertices are joined by no further edge").group("Queries");
+  add_choice<Filter, Filter>(command, "--filter", options.filter, "How far candidates are filtered first (default: auto)",
                              {{"auto", Filter::automatic},
                               {"none", Filter::none},
                               {"label", Filter::label},
@@ -290,13 +269,10 @@ void add_whole_options(const Command& command, WholeOptions& options) {
   command
       .add_value(
           "--filter-without", [&options](const std::string& text) { options.filter_without = parse_filter_without(text); },
-          "Steps of the filter that are left out, to measure what each is worth: some of degree, refine and unite",
-          "STEP[,STEP]")
+          "Steps of the filter to leave out: degree, refine, unite", "STEP[,STEP]")
       .group("Queries");
   add_choice<CountFrom, CountFrom>(
-      command, "--count-from", options.count_from,
-      "What a count is summed over: each data edge as the image of a query edge, or each data vertex (default: auto, the "
-      "cheaper)",
+      command, "--count-from", options.count_from, "What a count is summed over (default: auto, the cheaper)",
       {{"auto", CountFrom::automatic}, {"edges", CountFrom::edges}, {"vertices", CountFrom::vertices}})
       .group("Queries");
 }
@@ -308,20 +284,20 @@ void add_json_option(const Command& command, bool& json) {
 void add_emit_options(const Command& command, EmitOptions& options) {
   const std::string group = "Output";
   add_choice(
-      command, "--emit", options.emit, "Counts only, also a digest of the matches, or the matches themselves (default: none)",
+      command, "--emit", options.emit, "Count matches, also digest them, or list them (default: none)",
       std::vector<std::pair<std::string, Emit>>{{"none", Emit::none}, {"digest", Emit::digest}, {"matches", Emit::matches}})
       .group(group);
-  command.add_text("--out", options.out, "Where --emit matches writes, - for standard output (default)", "FILE").group(group);
-  add_choice(command, "--out-format", options.out_format, "Format of the matches (default: by the file's name, else jsonl)",
+  command.add_text("--out", options.out, "Where --emit matches writes (default: -, standard output)", "FILE").group(group);
+  add_choice(command, "--out-format", options.out_format, "Format of the matches (default: by the name of the file, or jsonl)",
              std::vector<std::pair<std::string, std::string>>{{"jsonl", "jsonl"}, {"csv", "csv"}, {"binary", "binary"}})
       .group(group);
   add_json_option(command, options.json);
 }
 
-void check(const GraphOptions& graph, const StreamOptions& stream) {
+void check(const GraphOptions& graph, const ReplayOptions& stream) {
   if ((graph.on_error == OnError::dead_letter) == graph.dead_letters.empty()) {
     throw Error(ErrorKind::usage, graph.dead_letters.empty() ? "--on-error dead-letter" : "--dead-letters",
-                "one needs the other", "give both --on-error dead-letter and --dead-letters FILE");
+                "it needs the other option of dead letters", "give both --on-error dead-letter and --dead-letters FILE");
   }
   std::ptrdiff_t readers = 0;
   for (const auto* paths : {&graph.graphs, &graph.labels, &stream.updates}) readers += std::ranges::count(*paths, "-");
@@ -333,9 +309,9 @@ void check(const GraphOptions& graph, const StreamOptions& stream) {
   }
 }
 
-ingest::StreamOptions stream_options(const GraphOptions& common, const InputOptions& input, const ingest::BatchLimits& limits,
-                                     Timestamp window, std::shared_ptr<ingest::DeadLetterSink> letters) {
-  ingest::StreamOptions options;
+ingest::ReadOptions read_options(const GraphOptions& common, const InputOptions& input, const ingest::BatchLimits& limits,
+                                 Timestamp window, std::shared_ptr<ingest::DeadLetterSink> letters) {
+  ingest::ReadOptions options;
   options.format = input.format;
   options.codec = input.codec;
   options.codec.ids = common.ids;

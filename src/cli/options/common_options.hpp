@@ -44,7 +44,7 @@ struct GraphOptions {
 };
 
 /// The stream of updates, and how it is cut.
-struct StreamOptions {
+struct ReplayOptions {
   std::vector<std::string> updates;
   InputOptions input;
   std::optional<std::uint64_t> batch;
@@ -102,11 +102,11 @@ void add_direction_options(const Command& command, std::optional<bool>& directed
 void add_labels_options(const Command& command, GraphOptions& options);
 /// Options about start graph, snapshot, vertex labels, direction, bad records, threads, backend and progress. In commands
 /// without a stream the graph is the input. Its reading options are then --format … instead of --graph-format ….
-void add_graph_options(const Command& command, GraphOptions& options, bool has_stream, GpuUse gpus = GpuUse::caches_lists);
+void add_graph_options(const Command& command, GraphOptions& options, bool has_stream, DeviceUse use = DeviceUse::caches_lists);
 /// Options about how the one input of a command is read, its ids, and bad records.
 void add_conversion_options(const Command& command, GraphOptions& common, InputOptions& input);
 /// Returns the option --updates.
-Option add_stream_options(const Command& command, StreamOptions& options);
+Option add_replay_options(const Command& command, ReplayOptions& options);
 /// Returns the option --query.
 Option add_query_options(const Command& command, QuerySelection& options);
 void add_whole_options(const Command& command, WholeOptions& options);
@@ -114,11 +114,11 @@ void add_emit_options(const Command& command, EmitOptions& options);
 void add_json_option(const Command& command, bool& json);
 
 /// Checks options against each other. Throws Error(usage). Opens nothing.
-void check(const GraphOptions& graph, const StreamOptions& stream);
+void check(const GraphOptions& graph, const ReplayOptions& stream);
 
 /// The options of ingest for one input. `letters` is null unless refused records are kept.
-[[nodiscard]] ingest::StreamOptions stream_options(const GraphOptions& common, const InputOptions& input,
-                                                   const ingest::BatchLimits& limits, Timestamp window,
-                                                   std::shared_ptr<ingest::DeadLetterSink> letters);
+[[nodiscard]] ingest::ReadOptions read_options(const GraphOptions& common, const InputOptions& input,
+                                               const ingest::BatchLimits& limits, Timestamp window,
+                                               std::shared_ptr<ingest::DeadLetterSink> letters);
 
 }  // namespace deltamatch::cli

@@ -42,14 +42,14 @@ std::vector<ingest::Cut> read_cuts(const std::string& path) {
     if (text.empty() || text.starts_with('#')) continue;
     ingest::Cut cut;
     bool good = take(text, cut.records);
-    cut.tells_watermark = good && !text.empty();
-    if (cut.tells_watermark && text.starts_with('-') && text.find_first_not_of(blanks, 1) == std::string_view::npos)
+    cut.sets_watermark = good && !text.empty();
+    if (cut.sets_watermark && text.starts_with('-') && text.find_first_not_of(blanks, 1) == std::string_view::npos)
       text = {};
-    else if (cut.tells_watermark)
+    else if (cut.sets_watermark)
       good = take(text, cut.watermark.emplace());
     if (!good || !text.empty()) {
-      throw Error(fmt::format("{}:{}", path, number), fmt::format("'{}' is no cut", line),
-                  "write the number of records and, where it is known, the watermark in microseconds, or - for none yet");
+      throw Error(fmt::format("{}:{}", path, number), fmt::format("'{}' is not a cut", line),
+                  "write RECORDS or RECORDS WATERMARK, with the watermark in microseconds or - for none yet");
     }
     cuts.push_back(cut);
   }

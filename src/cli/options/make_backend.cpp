@@ -43,9 +43,9 @@ auto choices(const Table& table) {
 
 void warn_on_stderr(const std::string& text) { print_err(fmt::format("deltamatch: {}\n", text)); }
 
-void add_backend_options(const Command& command, BackendOptions& options, GpuUse use) {
-  add_choice(command, "--backend", options.kind, "Where matching runs (default: auto, a GPU where there is one)",
-             choices(backend_names))
+void add_backend_options(const Command& command, BackendOptions& options, DeviceUse use) {
+  add_choice(command, "--backend", options.name, "Where matching runs (default: auto, on a GPU if there is one)",
+             choices(backend_names()))
       .group("Running");
 #ifdef DELTAMATCH_WITH_GPU
   const std::string group = "GPU";
@@ -53,21 +53,20 @@ void add_backend_options(const Command& command, BackendOptions& options, GpuUse
   const std::string group = "GPU (not in this build)";
 #endif
   add_size(command, "--gpu-memory", options.memory,
-           use == GpuUse::counts ? "Memory of each device to count in, e.g. 8G (default: what is free, less a sixteenth)"
-                                 : "Memory of each device for neighbour lists, e.g. 8G (default: what is free, less 1 GiB)")
+           use == DeviceUse::counts ? "Memory per device, e.g. 8G (default: what is free, less 1/16)"
+                                    : "Memory per device for lists, e.g. 8G (default: free less 1 GiB)")
       .group(group);
   command
       .add_value(
           "--devices", [&options](const std::string& text) { options.devices = parse_devices(text); },
           "GPUs that share the work, e.g. 0,1 (default: 0)", "LIST")
       .group(group);
-  if (use == GpuUse::counts) return;
+  if (use == DeviceUse::counts) return;
   add_choice(command, "--gpu-policy", options.policy, "Which neighbour lists lie in device memory (default: auto)",
              choices(cache_policy_names))
       .group(group);
-  add_fraction(command, "--walks", options.walks,
-               "Random walks that estimate what is hot in each batch (default: at most 65536)", GpuOptions::least_walks,
-               GpuOptions::most_walks)
+  add_fraction(command, "--walks", options.walks, "Random walks that choose lists in a batch (default: up to 65536)",
+               GpuOptions::least_walks, GpuOptions::most_walks)
       .group(group);
   add_choice(command, "--walk-count", options.walk_count, "How walks are drawn and counted (default: even)",
              choices(walk_count_names))
@@ -75,22 +74,16 @@ void add_backend_options(const Command& command, BackendOptions& options, GpuUse
   command
       .add_flag(
           "--measure-cache", [&options] { options.measure = true; },
-          "Count every look-up on the device, to tell how well the cache is chosen (slows matching down)")
+          "Count all look-ups, to judge the choice of lists; slows matching")
       .group(group);
 }
 
 std::shared_ptr<Backend> make_backend(const BackendOptions& options, const BackendWords& words) {
-  using Kind = BackendOptions::Kind;
   if (const auto objected = objection(options, words.backend)) {
-    const char* kind = options.kind == Kind::cpu ? "cpu" : "gpu";
-    throw Error(ErrorKind::usage, options.kind == Kind::automatic ? "options of GPUs" : words.backend + kind, objected->what,
-                objected->remedy);
+    throw Error(ErrorKind::usage, options.name == automatic_backend ? "options of GPUs" : words.backend + options.name,
+                objected->what, objected->remedy);
   }
-#ifdef DELTAMATCH_WITH_GPU
-  return choose_backend(options, words, {gpu_devices, gpu_absence, gpus_without_code, make_gpu_backend});
-#else
-  return nullptr;
-#endif
+  return choose_backend(options, words);
 }
 
 }  // namespace deltamatch::cli

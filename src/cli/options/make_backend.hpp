@@ -1,5 +1,4 @@
-// Where matching runs: --backend and the options of GPUs. No other part of the program knows whether it was built with GPU
-// support.
+// Where matching runs: --backend and the options of devices.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +12,15 @@
 
 namespace deltamatch::cli {
 
-/// What a command does on GPUs. It matches with cached neighbour lists, or only counts with kernels that keep nothing.
-enum class GpuUse : std::uint8_t { caches_lists, counts };
+/// What a command does on devices. It matches with cached neighbour lists, or only counts with kernels that keep nothing.
+enum class DeviceUse : std::uint8_t { caches_lists, counts };
 
-void add_backend_options(const Command& command, BackendOptions& options, GpuUse use = GpuUse::caches_lists);
+void add_backend_options(const Command& command, BackendOptions& options, DeviceUse use = DeviceUse::caches_lists);
 
 void warn_on_stderr(const std::string& text);
 
-/// Calls choose_backend with the GPUs of this machine. Also throws Error if the options contradict each other, or this build
-/// has no code for them. Without GPU support in the build, `auto` silently takes the CPU.
+/// Calls choose_backend with the backends of this build. Also throws Error if the options contradict each other, or this build
+/// has no code for them.
 [[nodiscard]] std::shared_ptr<Backend> make_backend(const BackendOptions& options,
                                                     const BackendWords& words = {.warn = warn_on_stderr});
 

@@ -39,12 +39,15 @@ inline Option add_size(const Command& command, const std::string& name, std::siz
   return command.add_value(name, [&target, name](const std::string& text) { target = parse_size(text, name); }, help, "BYTES");
 }
 
-/// One of a few words, each for a value. If `Target` is an optional, `Value` may be what it holds.
+/// One of a few words, each for a value. If `Target` is an optional, `Value` may be what it holds. `aliases` are taken as well,
+/// but not offered.
 template <typename Target, typename Value>
 Option add_choice(const Command& command, const std::string& name, Target& target, const std::string& help,
-                  std::vector<std::pair<std::string, Value>> choices) {
+                  std::vector<std::pair<std::string, Value>> choices,
+                  const std::vector<std::pair<std::string, Value>>& aliases = {}) {
   std::string words;
   for (const auto& choice : choices) words += (words.empty() ? "" : "|") + choice.first;
+  choices.insert(choices.end(), aliases.begin(), aliases.end());
   return command.add_value(
       name,
       [&target, name, words, choices = std::move(choices)](const std::string& text) {
@@ -54,7 +57,7 @@ Option add_choice(const Command& command, const std::string& name, Target& targe
             return;
           }
         }
-        throw Error(ErrorKind::usage, name, "'" + text + "' is not offered", "choose one of " + words);
+        throw Error(ErrorKind::usage, name, "'" + text + "' is not a choice", "choose one of " + words);
       },
       help, words);
 }

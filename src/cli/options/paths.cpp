@@ -42,7 +42,7 @@ void check_apart(const std::vector<NamedPath>& inputs, const std::vector<NamedPa
 void check_files(const std::vector<NamedPath>& outputs) {
   for (const NamedPath& output : outputs) {
     if (output.path != "-") continue;
-    throw Error(ErrorKind::usage, fmt::format("{} -", output.option), "this does not go to standard output", "name a file");
+    throw Error(ErrorKind::usage, fmt::format("{} -", output.option), "this cannot go to standard output", "name a file");
   }
 }
 

@@ -23,7 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* remedy =
-    "name a file that holds a pattern or a t/v/e graph, a directory of them, or write a pattern: (a)-->(b) or name=(a)-->(b)";
+    "name a file with a pattern or a t/v/e graph, or a directory of them; or write a pattern such as (a)-->(b) or "
+    "name=(a)-->(b)";
 
 // The endings of the query files in a directory.
 constexpr std::array<std::string_view, 4> query_extensions = {".pattern", ".graph", ".q", ".query"};
@@ -52,7 +53,7 @@ bool looks_like_query(const fs::path& file) {
 /// missing.
 void refuse_query(const fs::path& file) {
   throw Error(ErrorKind::configuration, file.string(),
-              fmt::format("it looks like a query, but of a directory only *{} are taken", fmt::join(query_extensions, ", *")),
+              fmt::format("it looks like a query, but only *{} are read from a directory", fmt::join(query_extensions, ", *")),
               "rename it, name it by itself, or move it elsewhere");
 }
 
@@ -68,25 +69,34 @@ struct Read {
     std::string_view pattern;
   };
   std::vector<NamedQuery> queries;
+  std::vector<std::string_view> patterns;  ///< by query: as the option has it; empty for a file
   std::vector<Nameless> nameless;
+  void add(NamedQuery query, std::string_view pattern = {}) {
+    queries.push_back(std::move(query));
+    patterns.push_back(pattern);
+  }
+  /// The file that holds a query, or its option.
+  [[nodiscard]] std::string place(std::size_t query) const {
+    return patterns[query].empty() ? queries[query].where : fmt::format("--query '{}'", patterns[query]);
+  }
 };
 
 void read_source(const std::string& source, bool directed, Read& read) {
   std::error_code error;
   const fs::file_status status = fs::status(source, error);
   if (fs::is_directory(status)) {
-    for (const fs::path& file : query_files(source)) read.queries.push_back(read_query_file(file, directed));
+    for (const fs::path& file : query_files(source)) read.add(read_query_file(file, directed));
     return;
   }
   if (fs::exists(status)) {
-    read.queries.push_back(read_query_file(source, directed));
+    read.add(read_query_file(source, directed));
     return;
   }
   const std::size_t sign = source.find('=');
   const bool named = sign < source.find('(');  // also a query that is called match
   if (!named && query::recognise_query(source) == query::QueryForm::pattern) {
     read.nameless.push_back({read.queries.size(), source});
-    read.queries.emplace_back();
+    read.add({}, source);
     return;
   }
   if (sign == std::string::npos) {
@@ -96,7 +106,7 @@ void read_source(const std::string& source, bool directed, Read& read) {
   const std::size_t first = std::min(source.find_first_not_of(blanks), sign);
   const std::string name = source.substr(first, sign == first ? 0 : source.find_last_not_of(blanks, sign - 1) + 1 - first);
   if (name.empty()) throw Error(ErrorKind::configuration, fmt::format("--query {}", source), "the name is empty", remedy);
-  read.queries.push_back(read_pattern(std::string_view(source).substr(sign + 1), name));
+  read.add(read_pattern(std::string_view(source).substr(sign + 1), name), source);
 }
 
 /// Reads the patterns without a name and calls them pattern, pattern2, pattern3, ..., without the names of others.
@@ -160,12 +170,13 @@ std::vector<NamedQuery> read_queries(const std::vector<std::string>& sources, bo
   Read read;
   for (const std::string& source : sources) read_source(source, directed, read);
   name_patterns(read);
-  std::map<std::string_view, const NamedQuery*> names;
-  for (const NamedQuery& query : read.queries) {
-    const auto [other, is_new] = names.emplace(query.query.name, &query);
+  std::map<std::string_view, std::size_t> names;
+  for (std::size_t i = 0; i < read.queries.size(); ++i) {
+    const std::string& name = read.queries[i].query.name;
+    const auto [first, is_new] = names.emplace(name, i);
     if (!is_new) {
-      throw Error(ErrorKind::configuration, query.where,
-                  fmt::format("a second query named '{}' (the first: {})", query.query.name, other->second->where),
+      throw Error(ErrorKind::configuration, read.place(i),
+                  fmt::format("the name '{}' already belongs to {}", name, read.place(first->second)),
                   "give each query its own name, e.g. other=PATTERN");
     }
   }

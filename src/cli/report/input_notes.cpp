@@ -31,18 +31,17 @@ void InputNotes::warn(ingest::Warning warning) {
   warnings_.push_back(std::move(warning));
 }
 
-void InputNotes::take(ingest::BatchSource& source, double max_refused) {
+void InputNotes::take(ingest::UpdateStream& source, double max_refused) {
   for (ingest::Warning& warning : source.warnings()) warn(std::move(warning));
   const ingest::RefusalCounters& refused = source.refused();
   records_ += source.records();
   for (std::size_t reason = 0; reason < reject_reason_count; ++reason) refused_.by_reason[reason] += refused.by_reason[reason];
   if (static_cast<double>(refused.total()) <= max_refused * static_cast<double>(source.records())) return;
   auto out = std::back_inserter(verdict_);
-  fmt::format_to(
-      out,
-      "deltamatch: {}: {} refused, more than the share of {} that --max-refused allows; see to it that they are read "
-      "as they are meant, or raise --max-refused\n",
-      source.name(), share_text(refused, source.records()) + (refused.total() == 1 ? " is" : " are"), max_refused);
+  fmt::format_to(out,
+                 "deltamatch: {}: {} refused, more than the share of {} that --max-refused allows; correct how they are read, "
+                 "or raise --max-refused\n",
+                 source.name(), share_text(refused, source.records()) + (refused.total() == 1 ? " is" : " are"), max_refused);
   for (const ingest::FirstRefusal& first : source.first_refusals()) {
     const std::uint64_t count = refused.of(first.reason);
     fmt::format_to(out, "deltamatch: {}: {}: {}{}; {}\n", first.where, reject_name(first.reason), first.message,

@@ -14,7 +14,7 @@ class InputNotes {
  public:
   /// Ends an input after its last batch. Takes its warnings, which go to standard error at once, and its counts of refused
   /// records. `max_refused` is the share of its records that may be refused.
-  void take(ingest::BatchSource& source, double max_refused);
+  void take(ingest::UpdateStream& source, double max_refused);
 
   /// Takes a warning about several inputs. It goes to standard error at once too.
   void warn(ingest::Warning warning);

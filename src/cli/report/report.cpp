@@ -7,6 +7,7 @@
 #include <iterator>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include "cli/report/filter_report.hpp"
 #include "cli/terminal/json_writer.hpp"
@@ -34,16 +35,33 @@ void write_steps(JsonWriter& json, const StepSeconds& steps) {
   json.key("anticipate").seconds(steps.anticipate);
 }
 
-void write_cache(JsonWriter& json, const CacheStatistics& cache) {
-  json.key("backend").string("gpu").key("cache").begin_object();
-  json.key("hits").number(cache.hits).key("misses").number(cache.misses).key("copied_bytes").number(cache.copied_bytes);
-  json.key("cached_lists").number(cache.cached_lists).key("cached_bytes").number(cache.cached_bytes);
-  json.key("choices").number(cache.choices);
-  json.key("on_cpu").number(cache.on_cpu);
-  json.key("shared_parts").number(cache.shared_parts).key("kernel_seconds").seconds(cache.kernel_seconds);
-  if (!cache.notice.empty()) json.key("notice").string(cache.notice);
-  if (!cache.top.empty()) json.key("coverage").seconds(cache.coverage);
+void write_backend(JsonWriter& json, const BackendStatistics& backend) {
+  json.key("backend").string(backend.backend).key("cache").begin_object();
+  for (const BackendMetric& metric : backend.metrics) {
+    json.key(metric.name);
+    if (const auto* const whole = std::get_if<std::uint64_t>(&metric.value)) {
+      json.number(*whole);
+    } else {
+      json.seconds(backend.real(metric.name));
+    }
+  }
+  if (!backend.notice.empty()) json.key("notice").string(backend.notice);
   json.end_object();
+}
+
+/// How well the memory of a backend was used, for a person.
+void append_backend(std::string& text, const BackendStatistics& backend) {
+  auto out = std::back_inserter(text);
+  const double misses = backend.real(backend_metrics::misses);
+  const double looked_up = backend.real(backend_metrics::hits) + misses;
+  fmt::format_to(out, "{:<8} {} lists in {} of device memory, {:.2f} % of look-ups missed, {} copied\n", backend.backend,
+                 grouped(backend.count(backend_metrics::cached_lists)),
+                 human_bytes(backend.count(backend_metrics::cached_bytes)), looked_up > 0 ? 100 * misses / looked_up : 0,
+                 human_bytes(backend.count(backend_metrics::copied_bytes)));
+  if (backend.find(backend_metrics::coverage) != nullptr) {
+    fmt::format_to(out, "         {:.1f} % of the 5 % most looked-up lists lay there\n",
+                   100 * backend.real(backend_metrics::coverage));
+  }
 }
 
 double sum(const StepSeconds& steps) { return steps.apply + steps.estimate + steps.cache + steps.match + steps.settle; }
@@ -273,7 +291,7 @@ std::string to_json(const Report& report) {
   json.key("seconds").begin_object().key("load").seconds(report.load);
   write_steps(json, report.steps);
   json.key("total").seconds(report.total).end_object();
-  if (report.cache) write_cache(json, *report.cache);
+  if (report.backend) write_backend(json, *report.backend);
   if (!report.complete()) json.key("complete").boolean(false);
   if (report.timed_out) json.key("partial").string(shortfall_name(Shortfall::timeout));
   if (report.abandoned) json.key("abandoned_batch").number(*report.abandoned);
@@ -307,17 +325,17 @@ std::string to_table(const Report& report) {
   std::string text;
   auto out = std::back_inserter(text);
   if (report.interrupted) {
-    text += report.batches > 0 ? "INTERRUPTED: what follows covers the stream up to the batch that was finished\n"
-                               : "INTERRUPTED: what follows covers what was found up to then\n";
+    text += report.batches > 0 ? "INTERRUPTED: the figures cover the stream up to the last finished batch\n"
+                               : "INTERRUPTED: the figures cover what was found until then\n";
   }
   if (report.timed_out) {
-    text += "INCOMPLETE: what follows covers the stream up to the last batch that was finished before --timeout\n";
+    text += "INCOMPLETE: the figures cover the stream up to the last batch that was finished before --timeout\n";
   }
   if (report.abandoned) {
-    fmt::format_to(out, "abandoned batch {}, which was being matched: nothing of it is counted, listed or in the graph\n",
+    fmt::format_to(out, "abandoned batch {} while it was matched: nothing of it is counted, listed or in the graph\n",
                    *report.abandoned);
   }
-  if (report.failed) text += "INCOMPLETE: what follows covers the stream up to the error\n";
+  if (report.failed) text += "INCOMPLETE: the figures cover the stream up to the error\n";
   text += report.notes.first_line();
   if (report.batches > 0) {
     const double busy = sum(report.steps);
@@ -335,19 +353,12 @@ std::string to_table(const Report& report) {
                    human_seconds(report.steps.settle));
   }
   text += ")\n";
-  if (report.cache) {
-    const CacheStatistics& cache = *report.cache;
-    const double looked_up = static_cast<double>(cache.hits) + static_cast<double>(cache.misses);
-    fmt::format_to(out, "gpu      {} lists in {} of device memory, {:.2f} % of look-ups missed, {} copied\n",
-                   grouped(cache.cached_lists), human_bytes(cache.cached_bytes),
-                   looked_up > 0 ? 100 * static_cast<double>(cache.misses) / looked_up : 0, human_bytes(cache.copied_bytes));
-    if (!cache.top.empty()) {
-      fmt::format_to(out, "         {:.1f} % of the 5 % most looked-up lists lay there\n", 100 * cache.coverage);
-    }
+  if (report.backend) {
+    append_backend(text, *report.backend);
     if (report.steps.anticipate > 0) {
       fmt::format_to(out, "         ids of next batches looked up meanwhile, in {}\n", human_seconds(report.steps.anticipate));
     }
-    if (!cache.notice.empty()) fmt::format_to(out, "         {}\n", cache.notice);
+    if (!report.backend->notice.empty()) fmt::format_to(out, "         {}\n", report.backend->notice);
   }
   text += ignored_text(report.unused.ignored);
   if (!report.deltas.empty() || !report.matches.empty()) fmt::format_to(out, "\n{}", query_table(report));

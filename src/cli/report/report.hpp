@@ -67,7 +67,7 @@ struct Report {
   std::vector<QueryTotals> deltas;    ///< replay
   std::vector<QueryMatches> matches;  ///< match
   StepSeconds steps;
-  std::optional<CacheStatistics> cache;       ///< if a GPU matched
+  std::optional<BackendStatistics> backend;   ///< if not the CPU matched
   std::optional<engine::LoadedShare> loaded;  ///< of a graph file
   double load = 0;                            ///< seconds from the first byte of the start graph to its last edge
   double total = 0;                           ///< seconds

@@ -50,7 +50,7 @@ void check_replaceable(const std::string& path) {
   if (path.empty()) return;
   std::error_code ignored;
   if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) {
-    throw Error(path, "is no regular file, so none can take its place", "name another file");
+    throw Error(path, "is not a regular file, so it cannot be replaced", "name another file");
   }
   check_folder(path);
 }

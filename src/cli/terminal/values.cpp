@@ -76,7 +76,7 @@ std::optional<Timestamp> read_duration(std::string_view text) noexcept {
 std::string duration_flaw(std::string_view text) {
   const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
   const bool has_unit = digits > 0 && std::ranges::count(duration_units, text.substr(digits), &Unit::first) > 0;
-  if (!has_unit || text.find_first_not_of('0') == digits) return "is no duration";
+  if (!has_unit || text.find_first_not_of('0') == digits) return "is not a duration";
   constexpr Unit days = duration_units.back();
   return fmt::format("is more than {}{}", std::numeric_limits<Timestamp>::max() / days.second, days.first);
 }
@@ -113,7 +113,7 @@ std::uint64_t parse_size(std::string_view text, std::string_view option) {
   constexpr std::uint64_t most = std::uint64_t{1} << 44;
   const auto size = read_size(text);
   if (size && *size >= 1 && *size <= most) return *size;
-  throw Error(ErrorKind::usage, option, fmt::format("'{}' is no size from 1 byte to 16 TiB", text), size_remedy);
+  throw Error(ErrorKind::usage, option, fmt::format("'{}' is not a size from 1 byte to 16 TiB", text), size_remedy);
 }
 
 std::uint64_t parse_number(std::string_view text, std::string_view option, std::uint64_t least, std::uint64_t most) {

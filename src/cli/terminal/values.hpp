@@ -15,7 +15,7 @@ namespace deltamatch::cli {
 [[nodiscard]] std::optional<Timestamp> read_duration(std::string_view text) noexcept;
 inline constexpr std::string_view duration_remedy = "write a whole number above 0 and its unit, e.g. 250ms, 10s, 5m, 24h, 7d";
 
-/// Says why read_duration does not take a text: "is no duration", or "is more than" the longest one in days.
+/// Says why read_duration does not take a text: "is not a duration", or "is more than" the longest one in days.
 [[nodiscard]] std::string duration_flaw(std::string_view text);
 
 /// Writes a duration with the largest unit that divides it: 90000000 is "90s".

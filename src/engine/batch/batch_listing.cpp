@@ -25,14 +25,15 @@ void BatchListing::clear() noexcept {
   collectors_.clear();
 }
 
-void BatchListing::deliver(std::size_t query, const Delivery::Occasion& occasion, std::uint64_t most, MatchSink& sink) const {
-  Delivery::Writer writer(collectors_[query].delivery(), *graph_, occasion, sink);
-  for_each(query, occasion.added, most, [&](const ListedMatch& match) { writer.write(match); });
+void BatchListing::deliver(std::size_t query, const Delivery::MatchContext& context, std::uint64_t most,
+                           MatchSink& sink) const {
+  Delivery::Writer writer(collectors_[query].delivery(), *graph_, context, sink);
+  for_each(query, context.added, most, [&](const ListedMatch& match) { writer.write(match); });
 }
 
 void BatchListing::Collector::take(const match::Records& records, match::Pass pass) {
   BatchWatch& watch = *listing_->watch_;
-  leave_if(watch.stop());
+  throw_if_stopped(watch.stop());
   Delivery::Batch batch = delivery_->translate(*listing_->graph_, *task_, records, watch.stop());
   watch.handed(query_, batch.ids.size());
   listing_->spool_.add(list_of(query_, pass == match::Pass::added), std::move(batch));

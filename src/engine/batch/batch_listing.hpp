@@ -39,7 +39,7 @@ class BatchListing {
   template <class Visit>
   void for_each(std::size_t query, bool added, std::uint64_t most, Visit&& visit) const;
   /// Writes up to `most` matches of a query to a sink, ordered by id.
-  void deliver(std::size_t query, const Delivery::Occasion& occasion, std::uint64_t most, MatchSink& sink) const;
+  void deliver(std::size_t query, const Delivery::MatchContext& context, std::uint64_t most, MatchSink& sink) const;
 
  private:
   /// Takes the records of one query.
@@ -71,13 +71,13 @@ void BatchListing::for_each(std::size_t query, bool added, std::uint64_t most, V
   std::uint64_t visited = 0;
   if (differ_) {
     for_each_beyond(spool_, list_of(query, added), list_of(query, !added), [&](const ListedMatch& match) {
-      leave_if(watch_->stop(), visited);
+      throw_if_stopped(watch_->stop(), visited);
       if (visited++ < most) visit(match);
     });
     return;
   }
   for (Spool::Reader reader = spool_.read(list_of(query, added)); visited < most && reader.next(); ++visited) {
-    leave_if(watch_->stop(), visited);
+    throw_if_stopped(watch_->stop(), visited);
     visit(reader.match());
   }
 }

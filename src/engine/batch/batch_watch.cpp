@@ -18,7 +18,7 @@ BatchWatch::~BatchWatch() {
   if (!thread_.joinable()) return;
   {
     const std::scoped_lock lock(mutex_);
-    leaving_ = true;
+    ending_ = true;
   }
   changed_.notify_all();
   thread_.join();
@@ -35,7 +35,7 @@ void BatchWatch::begin(const BatchOptions& options, bool budgets) {
   {
     const std::scoped_lock lock(mutex_);
     options_ = &options;
-    start_ = told_ = Clock::now();
+    start_ = reported_ = Clock::now();
     followed_ = 0;
     matching_ = exceeded_ = false;
     alone_.reset();
@@ -53,10 +53,10 @@ void BatchWatch::end() noexcept {
 void BatchWatch::ask() {
   if (!watching_) return;
   if (options_->stop && options_->stop()) stop_.store(true);  // only the caller changes options_, and this is its thread
-  leave_if(&stop_);
+  throw_if_stopped(&stop_);
 }
 
-void BatchWatch::follow(std::span<const Followed> queries, unsigned threads, bool tells) {
+void BatchWatch::follow(std::span<const Followed> queries, unsigned threads, bool separates_tasks) {
   if (!watching_) return;
   const std::scoped_lock lock(mutex_);
   while (queries_.size() < queries.size()) queries_.emplace_back();
@@ -70,7 +70,7 @@ void BatchWatch::follow(std::span<const Followed> queries, unsigned threads, boo
   }
   followed_ = queries.size();
   threads_ = threads;
-  tells_ = tells;
+  separates_tasks_ = separates_tasks;
   if (follows_) watch_.begin(threads, followed_);
 }
 
@@ -79,11 +79,11 @@ void BatchWatch::attach(std::size_t query, match::QueryTask& task) {
   task.stop = &queries_[query].stop;  // a deque does not move its members
   if (!follows_) return;
   task.watch = &watch_;
-  task.watched_as = query;
+  task.progress_index = query;
 }
 
 void BatchWatch::handed(std::size_t query, std::uint64_t matches) noexcept {
-  if (follows_ && !tells_) watch_.handed(query, matches);
+  if (follows_ && !separates_tasks_) watch_.handed(query, matches);
 }
 
 const StopFlag* BatchWatch::begin_round() {
@@ -122,21 +122,21 @@ Shortfall BatchWatch::shortfall(std::size_t query, Count matches) {
 
 void BatchWatch::run() {
   std::unique_lock lock(mutex_);
-  for (unsigned idle = 0; !leaving_;) {
+  for (unsigned idle = 0; !ending_;) {
     if (options_ != nullptr) {
       idle = 0;
-      look(Clock::now());
+      check(Clock::now());
     } else if (++idle > idle_looks) {
       parked_ = true;
-      changed_.wait(lock, [this] { return leaving_ || options_ != nullptr; });
+      changed_.wait(lock, [this] { return ending_ || options_ != nullptr; });
       parked_ = false;
       continue;
     }
-    changed_.wait_for(lock, interval, [this] { return leaving_; });
+    changed_.wait_for(lock, interval, [this] { return ending_; });
   }
 }
 
-void BatchWatch::look(Clock::time_point now) {
+void BatchWatch::check(Clock::time_point now) {
   if (options_->stop && !stop_.load() && options_->stop()) {
     stop_.store(true);
     round_.store(true);
@@ -147,7 +147,7 @@ void BatchWatch::look(Clock::time_point now) {
     last_ = now;
     check_budgets();
   }
-  if (options_->progress && now - told_ >= pause) tell(now);
+  if (options_->progress && now - reported_ >= pause) report_progress(now);
 }
 
 /// Shares the time out among the queries that threads are matching now.
@@ -170,7 +170,7 @@ void BatchWatch::check_budgets() {
   for (std::size_t q = 0; q < followed_; ++q) {
     State& query = queries_[q];
     if (query.shortfall != Shortfall::none || (alone_ && *alone_ != q)) continue;
-    const double seconds = tells_ || alone_ ? query.seconds : round_seconds_;
+    const double seconds = separates_tasks_ || alone_ ? query.seconds : round_seconds_;
     if (query.budget.time && seconds >= std::chrono::duration<double>(*query.budget.time).count()) {
       exceed(query, Shortfall::timeout);
     } else if (query.budget.matches && watch_.matches(q) > *query.budget.matches) {
@@ -180,7 +180,7 @@ void BatchWatch::check_budgets() {
 }
 
 void BatchWatch::exceed(State& query, Shortfall shortfall) {
-  if (!tells_ && !alone_) {
+  if (!separates_tasks_ && !alone_) {
     exceeded_ = true;
     round_.store(true);
     return;
@@ -189,8 +189,8 @@ void BatchWatch::exceed(State& query, Shortfall shortfall) {
   query.stop.store(true);
 }
 
-void BatchWatch::tell(Clock::time_point now) {
-  told_ = now;
+void BatchWatch::report_progress(Clock::time_point now) {
+  reported_ = now;
   BatchProgress progress;
   progress.seconds = std::chrono::duration<double>(now - start_).count();
   double most = 0;

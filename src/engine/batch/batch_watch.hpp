@@ -54,8 +54,9 @@ class BatchWatch {
     QueryId id;
     QueryBudget budget;
   };
-  /// Names the queries in the order in which they are matched, and the number of threads. `tells`: see Matcher::tells_tasks.
-  void follow(std::span<const Followed> queries, unsigned threads, bool tells);
+  /// Names the queries in the order in which they are matched, and the number of threads. `separates_tasks`: see
+  /// Matcher::separates_tasks.
+  void follow(std::span<const Followed> queries, unsigned threads, bool separates_tasks);
   /// Gives a query's task the stop flag that it checks and the watch that it reports to.
   void attach(std::size_t query, match::QueryTask& task);
   /// Counts matches of a query that the matcher handed over. Only used if the matcher does not tell tasks apart.
@@ -82,15 +83,15 @@ class BatchWatch {
   };
 
   void run();
-  void look(Clock::time_point now);
+  void check(Clock::time_point now);
   void share_out(double seconds);
   void check_budgets();
   void exceed(State& query, Shortfall shortfall);
-  void tell(Clock::time_point now);
+  void report_progress(Clock::time_point now);
 
   StopFlag stop_ = false;   // the batch is abandoned
   StopFlag round_ = false;  // the round of all queries is to end
-  match::Watch watch_;
+  match::ThreadProgress watch_;
   bool watching_ = false;  // only used by the caller's thread
   bool follows_ = false;   // only used by the caller's thread
 
@@ -98,18 +99,18 @@ class BatchWatch {
   std::condition_variable changed_;
   const BatchOptions* options_ = nullptr;  // null: no batch; guarded by mutex_, as is all below
   Clock::time_point start_;
-  Clock::time_point told_;
+  Clock::time_point reported_;
   Clock::time_point last_;  // when time was last shared out
   std::deque<State> queries_;
   std::size_t followed_ = 0;  // the number of queries_ in use
   std::size_t threads_ = 0;
-  bool tells_ = true;
+  bool separates_tasks_ = true;
   bool matching_ = false;
   std::optional<std::size_t> alone_;
   double round_seconds_ = 0;
   bool exceeded_ = false;  // some query exceeded its budget in a round of all
   bool parked_ = false;
-  bool leaving_ = false;
+  bool ending_ = false;
   std::thread thread_;  // made when first needed
 };
 

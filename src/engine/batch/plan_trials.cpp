@@ -102,7 +102,7 @@ std::vector<graph::Edge> some_of(std::span<const graph::Edge> anchors) {
 // Runs plans on a sample of the batch's anchors.
 class Trial {
  public:
-  Trial(const graph::DataGraph& graph, std::span<const match::PassWork> passes, const Standing& query, match::Matcher& cpu,
+  Trial(const graph::DataGraph& graph, std::span<const match::PassWork> passes, const StandingQuery& query, match::Matcher& cpu,
         const StopFlag* stop)
       : graph_(&graph), query_(&query), cpu_(&cpu), stop_(stop) {
     for (const match::PassWork& pass : passes) anchors_.push_back(some_of(pass.anchors));
@@ -140,12 +140,12 @@ class Trial {
     } catch (const Error&) {  // a sum exceeded 128 bits before it was divided
       return std::numeric_limits<double>::infinity();
     }
-    leave_if(stop_);
+    throw_if_stopped(stop_);
     return seconds_since(start);
   }
 
   const graph::DataGraph* graph_;
-  const Standing* query_;
+  const StandingQuery* query_;
   match::Matcher* cpu_;
   const StopFlag* stop_;
   std::vector<std::vector<graph::Edge>> anchors_;  // by pass
@@ -161,8 +161,8 @@ bool PlanTrials::due(std::span<const match::PassWork> passes) const noexcept {
 }
 
 void PlanTrials::run(const graph::DataGraph& graph, std::span<const match::PassWork> passes,
-                     std::span<Standing* const> standing, match::Matcher& cpu, const StopFlag* stop) {
-  const auto next = std::ranges::min_element(standing, {}, &Standing::next_trial);
+                     std::span<StandingQuery* const> standing, match::Matcher& cpu, const StopFlag* stop) {
+  const auto next = std::ranges::min_element(standing, {}, &StandingQuery::next_trial);
   if (next == standing.end() || (*next)->next_trial > matched_) return;
   const auto start = Clock::now();
   (*next)->next_trial = 2 * matched_;
@@ -174,8 +174,8 @@ void PlanTrials::run(const graph::DataGraph& graph, std::span<const match::PassW
   next_ = matched_ + seconds_since(start) / share;
 }
 
-plan::QueryPlans propose_plans(const graph::DataGraph& graph, std::span<const match::PassWork> passes, const Standing& query,
-                               double seconds, const StopFlag* stop) {
+plan::QueryPlans propose_plans(const graph::DataGraph& graph, std::span<const match::PassWork> passes,
+                               const StandingQuery& query, double seconds, const StopFlag* stop) {
   const auto start = Clock::now();
   std::vector<plan::Observations> seen(query.plans.plans.size());
   plan::QueryPlans proposed = query.plans;
@@ -189,7 +189,7 @@ plan::QueryPlans propose_plans(const graph::DataGraph& graph, std::span<const ma
   return proposed;
 }
 
-std::size_t try_plans(const graph::DataGraph& graph, std::span<const match::PassWork> passes, Standing& query,
+std::size_t try_plans(const graph::DataGraph& graph, std::span<const match::PassWork> passes, StandingQuery& query,
                       match::Matcher& cpu, double seconds, const StopFlag* stop) {
   const auto start = Clock::now();
   const plan::QueryPlans proposed = propose_plans(graph, passes, query, seconds, stop);

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/batch/standing.hpp"
+#include "engine/batch/standing_query.hpp"
 #include "match/matcher.hpp"
 
 namespace deltamatch::engine {
@@ -31,7 +31,7 @@ class PlanTrials {
   [[nodiscard]] bool due(std::span<const match::PassWork> passes) const noexcept;
   /// Runs a trial. Call it if one is due, after the batch is staged and before its tasks are made. `cpu` matches on CPU cores.
   /// Throws Stopped once `stop`, which may be null, is set.
-  void run(const graph::DataGraph& graph, std::span<const match::PassWork> passes, std::span<Standing* const> standing,
+  void run(const graph::DataGraph& graph, std::span<const match::PassWork> passes, std::span<StandingQuery* const> standing,
            match::Matcher& cpu, const StopFlag* stop = nullptr);
   /// Adds the seconds that matching a batch took.
   void matched(double seconds) noexcept { matched_ += seconds; }
@@ -44,11 +44,11 @@ class PlanTrials {
 /// The plans that the planner proposes once it knows how many candidates each level has in the staged batch. It is not asked
 /// again after `seconds`.
 [[nodiscard]] plan::QueryPlans propose_plans(const graph::DataGraph& graph, std::span<const match::PassWork> passes,
-                                             const Standing& query, double seconds, const StopFlag* stop = nullptr);
+                                             const StandingQuery& query, double seconds, const StopFlag* stop = nullptr);
 
 /// Runs the trial of one query and returns how many plans it replaced. No plan is begun after `seconds`; the next trial
 /// continues with that plan. The passes' batch must be staged. Strong exception safety.
-std::size_t try_plans(const graph::DataGraph& graph, std::span<const match::PassWork> passes, Standing& query,
+std::size_t try_plans(const graph::DataGraph& graph, std::span<const match::PassWork> passes, StandingQuery& query,
                       match::Matcher& cpu, double seconds, const StopFlag* stop = nullptr);
 
 }  // namespace deltamatch::engine

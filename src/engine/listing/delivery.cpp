@@ -4,26 +4,25 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
 
 namespace deltamatch::engine {
 
 namespace {
 
-void append(std::vector<char>& bytes, std::string_view text) {
-  const std::uint64_t size = text.size();
-  const auto* raw = reinterpret_cast<const char*>(&size);
-  bytes.insert(bytes.end(), raw, raw + sizeof size);
-  bytes.insert(bytes.end(), text.begin(), text.end());
+void append(std::string& bytes, std::uint64_t number) { bytes.append(reinterpret_cast<const char*>(&number), sizeof number); }
+
+void append(std::string& bytes, std::string_view text) {
+  append(bytes, std::uint64_t{text.size()});
+  bytes.append(text);
 }
 
-void append(std::vector<char>& bytes, const Id& id) {
+void append(std::string& bytes, const Id& id) {
   bytes.push_back(id.is_text() ? 's' : 'i');
   if (id.is_text()) {
     append(bytes, id.text());
   } else {
-    const std::int64_t number = id.number();
-    const auto* raw = reinterpret_cast<const char*>(&number);
-    bytes.insert(bytes.end(), raw, raw + sizeof number);
+    append(bytes, static_cast<std::uint64_t>(id.number()));
   }
 }
 
@@ -52,12 +51,9 @@ Delivery::Delivery(const plan::BoundQuery& query)
 
 MatchId Delivery::id_of(const graph::DataGraph& graph, std::span<const VertexId> vertices,
                         std::span<const graph::Edge> edges) const {
-  thread_local std::vector<char> bytes;
+  thread_local std::string bytes;
   bytes.clear();
-  for (const std::uint64_t part : {fingerprint_.high, fingerprint_.low}) {
-    const auto* raw = reinterpret_cast<const char*>(&part);
-    bytes.insert(bytes.end(), raw, raw + sizeof part);
-  }
+  for (const std::uint64_t part : {fingerprint_.high, fingerprint_.low}) append(bytes, part);
   for (const VertexId vertex : vertices) append(bytes, graph.dictionary.external(vertex));
   for (const std::uint32_t e : edge_order_) {
     const MatchedEdge edge = external_edge(graph, edges[e]);
@@ -92,7 +88,7 @@ Delivery::Batch Delivery::translate(const graph::DataGraph& graph, const match::
   batch.vertices.reserve(matches * n);
   batch.edges.reserve(matches * m);
   for (std::size_t r = 0; r < records.plans.size(); ++r) {
-    leave_if(stop);
+    throw_if_stopped(stop);
     const std::span<const VertexId> vertices(records.words.data() + r * (n + m), n);
     const std::uint32_t* tags = vertices.data() + n;
     for (std::size_t e = 0; e < m; ++e) {
@@ -134,10 +130,10 @@ void Delivery::Batch::keep_first(std::size_t count) {
   for (const MatchId& id : ids) digest.add(id);
 }
 
-Delivery::Writer::Writer(const Delivery& delivery, const graph::DataGraph& graph, const Occasion& occasion, MatchSink& sink)
+Delivery::Writer::Writer(const Delivery& delivery, const graph::DataGraph& graph, const MatchContext& context, MatchSink& sink)
     : delivery_(&delivery),
       graph_(&graph),
-      occasion_(occasion),
+      context_(context),
       sink_(&sink),
       vertices_(delivery.query_->vertices()),
       edges_(delivery.query_->edges.size()) {}
@@ -148,16 +144,16 @@ void Delivery::Writer::write(const ListedMatch& match) {
   for (std::size_t e = 0; e < edges_.size(); ++e) {
     const graph::Edge& edge = match.edges[e];
     edges_[e] = external_edge(*graph_, edge);
-    if (std::binary_search(occasion_.changed.begin(), occasion_.changed.end(), edge)) {
+    if (std::binary_search(context_.changed.begin(), context_.changed.end(), edge)) {
       cause_.push_back(static_cast<std::uint32_t>(e));
     }
   }
-  sink_->write({match.id, delivery_->query_->query.name, occasion_.added, occasion_.batch, occasion_.time, delivery_->names_,
+  sink_->write({match.id, delivery_->query_->query.name, context_.added, context_.batch, context_.time, delivery_->names_,
                 vertices_, edges_, cause_});
 }
 
-void Delivery::write(const graph::DataGraph& graph, const Batch& batch, const Occasion& occasion, MatchSink& sink) const {
-  Writer writer(*this, graph, occasion, sink);
+void Delivery::write(const graph::DataGraph& graph, const Batch& batch, const MatchContext& context, MatchSink& sink) const {
+  Writer writer(*this, graph, context, sink);
   for (std::size_t i = 0; i < batch.ids.size(); ++i) writer.write(batch.match(i, query_->vertices(), query_->edges.size()));
 }
 

@@ -48,7 +48,7 @@ class Delivery {
   };
 
   /// What all matches of one sign have in common.
-  struct Occasion {
+  struct MatchContext {
     bool added = true;
     std::uint64_t batch = 0;
     std::optional<Timestamp> time;
@@ -58,13 +58,13 @@ class Delivery {
   /// Writes matches to a sink, one by one. Everything it is given must outlive it.
   class Writer {
    public:
-    Writer(const Delivery& delivery, const graph::DataGraph& graph, const Occasion& occasion, MatchSink& sink);
+    Writer(const Delivery& delivery, const graph::DataGraph& graph, const MatchContext& context, MatchSink& sink);
     void write(const ListedMatch& match);
 
    private:
     const Delivery* delivery_;
     const graph::DataGraph* graph_;
-    Occasion occasion_;
+    MatchContext context_;
     MatchSink* sink_;
     std::vector<Id> vertices_;
     std::vector<MatchedEdge> edges_;
@@ -77,7 +77,7 @@ class Delivery {
                                 const StopFlag* stop = nullptr) const;
 
   /// Writes the matches to the sink, ordered by id.
-  void write(const graph::DataGraph& graph, const Batch& batch, const Occasion& occasion, MatchSink& sink) const;
+  void write(const graph::DataGraph& graph, const Batch& batch, const MatchContext& context, MatchSink& sink) const;
 
  private:
   void add(const graph::DataGraph& graph, std::span<const VertexId> vertices, std::span<const graph::Edge> edges,

@@ -45,7 +45,7 @@ void Spool::clear() noexcept {
 void Spool::add(std::size_t list, Delivery::Batch&& run) {
   if (run.ids.empty()) return;
   const std::scoped_lock turn(mutex_);
-  leave_if(stop_);
+  throw_if_stopped(stop_);
   List& into = lists_[list];
   into.matches += run.ids.size();
   into.digest.add({run.digest.high, run.digest.low});
@@ -77,7 +77,7 @@ void Spool::spill() {
       std::ranges::copy(std::bit_cast<IdWords>(match.id), to);
       std::ranges::copy(match.vertices, to + id_words);
       std::memcpy(to + id_words + list.shape.vertices, match.edges.data(), match.edges.size_bytes());
-      leave_if(stop_, written.matches++);
+      throw_if_stopped(stop_, written.matches++);
       if (words.size() >= write_words) flush();
     }
     flush();

@@ -96,13 +96,13 @@ GraphFile::GraphFile(const std::filesystem::path& path) : map_(path, graph_file)
 void GraphFile::place_sections() {
   const auto header = map_.at<Header>(map_.place(Section::graph_header, sizeof(Header)), 0);
   const auto refuse = [&](std::string_view what) { map_.refuse(Section::graph_header, what); };
-  if ((header.flags & ~(directed_flag | timed_flag | watermark_flag)) != 0) refuse("unknown flags");
+  if ((header.flags & ~(directed_flag | timed_flag | watermark_flag)) != 0) refuse("it has unknown flags");
   for (const std::uint64_t count : {header.vertex_labels, header.edge_labels, header.vertices, header.blocks, header.edges,
                                     header.vertex_label_bytes, header.edge_label_bytes, header.id_bytes}) {
-    if (count > map_.size()) refuse("it says more than the file can hold");  // so that no product below overflows
+    if (count > map_.size()) refuse("it states more than the file can hold");  // so that no product below overflows
   }
   if (std::max(header.vertex_labels, header.edge_labels) > LabelTable::max_labels || header.vertices > max_vertices) {
-    refuse("there are more labels or vertices than can be");
+    refuse("it states more labels or vertices than a graph can have");
   }
   directed_ = (header.flags & directed_flag) != 0;
   timed_ = (header.flags & timed_flag) != 0;
@@ -139,7 +139,7 @@ std::map<std::uint32_t, LabelId> GraphFile::intern(const Labels& labels, const s
   std::string label;
   for (const std::uint32_t number : numbers) {
     text(labels, number, label);
-    if (!interned.empty() && label <= last) map_.refuse(labels.section, "labels out of order");
+    if (!interned.empty() && label <= last) map_.refuse(labels.section, "its labels are out of order");
     interned.emplace(number, table.intern(label));
     last.swap(label);
   }
@@ -170,14 +170,15 @@ void GraphFile::append_blocks(std::uint32_t tail_label, const Wanted* wanted, st
   if (begin > end) map_.refuse(Section::label_parts, "the blocks of a label end before they begin");
   if (begin == end) return;
   std::uint64_t first_edge = begin == 0 ? 0 : map_.at<BlockEntry>(blocks_, begin - 1).edges_end;
-  if (first_edge < edges_end) refuse("blocks overlap");
+  if (first_edge < edges_end) refuse("its blocks overlap");
   std::optional<std::pair<std::uint32_t, std::uint32_t>> last;
   map_.for_each<BlockEntry>(blocks_, begin, end - begin, [&](const BlockEntry& entry) {
     const std::pair labels(entry.head_label, entry.edge_label);
-    if (entry.head_label >= vertex_labels_.count || entry.edge_label >= edge_labels_.count) refuse("a label out of range");
-    if (!directed_ && entry.head_label < tail_label) refuse("an undirected block whose tail is above its head");
-    if (last && labels <= *last) refuse("blocks out of order");
-    if (entry.edges_end <= first_edge || entry.edges_end > edges_) refuse("edges out of range");
+    if (entry.head_label >= vertex_labels_.count || entry.edge_label >= edge_labels_.count) refuse("a label is out of range");
+    if (!directed_ && entry.head_label < tail_label)
+      refuse("the tail label of an undirected block is greater than its head label");
+    if (last && labels <= *last) refuse("its blocks are out of order");
+    if (entry.edges_end <= first_edge || entry.edges_end > edges_) refuse("its edges are out of range");
     const Block block{tail_label, entry.head_label, entry.edge_label, first_edge, entry.edges_end - first_edge};
     if (wanted == nullptr || wanted->covers(block)) found.push_back(block);
     first_edge = entry.edges_end;
@@ -209,7 +210,7 @@ std::map<std::uint32_t, GraphFile::Range> GraphFile::vertex_ranges(const std::ve
     const Range range{label == 0 ? 0 : map_.at<LabelEnds>(label_parts_, label - 1).vertices,
                       map_.at<LabelEnds>(label_parts_, label).vertices};
     if (range.begin < last || range.end < range.begin || range.end > vertices_) {
-      map_.refuse(Section::label_parts, "vertices out of range");
+      map_.refuse(Section::label_parts, "its vertices are out of range");
     }
     last = range.end;
     ranges.emplace(label, range);
@@ -220,7 +221,7 @@ std::map<std::uint32_t, GraphFile::Range> GraphFile::vertex_ranges(const std::ve
 Id GraphFile::id_of(std::uint64_t key, bool is_text, std::string& text) {
   if (!is_text) return static_cast<std::int64_t>(key);
   map_.text(id_texts_, key, 4, text);
-  const std::uint64_t length = get_fixed(text.data(), 4);
+  const std::uint64_t length = encoding::get_fixed(text.data(), 4);
   map_.text(id_texts_, key + 4, length, text);
   return std::string_view(text);
 }
@@ -233,9 +234,9 @@ void GraphFile::restore_vertices(const Range& range, LabelId label, VertexId fir
   std::size_t i = 0;
   map_.for_each<std::uint64_t>(vertex_keys_, range.begin, range.end - range.begin, [&](std::uint64_t key) {
     const auto flag = static_cast<std::uint8_t>(flags[i]);
-    if ((flag & ~(text_flag | declared_flag)) != 0) map_.refuse(Section::vertex_flags, "unknown flags");
+    if ((flag & ~(text_flag | declared_flag)) != 0) map_.refuse(Section::vertex_flags, "it has unknown flags");
     const Id id = id_of(key, (flag & text_flag) != 0, text);
-    if (dictionary.find(id) != invalid_vertex) map_.refuse(Section::vertex_keys, "an id twice");
+    if (dictionary.find(id) != invalid_vertex) map_.refuse(Section::vertex_keys, "an id occurs twice");
     dictionary.restore(static_cast<VertexId>(first + i), id, label, (flag & declared_flag) != 0);
     ++i;
   });
@@ -255,13 +256,14 @@ std::vector<std::span<const graph::EdgeEnds>> GraphFile::map_edges(const Block& 
     last = run.back();
     runs.push_back(run);
   });
-  if (!sound) map_.refuse(Section::edge_ends, "edges out of range or out of order");
+  if (!sound) map_.refuse(Section::edge_ends, "its edges are out of range or out of order");
   return runs;
 }
 
 LoadedShare GraphFile::load(const EdgeDemand* demand, graph::DataGraph& graph, Workers& workers) {
   if (directed_ != graph.directed() || graph.timed()) {
-    throw Error(map_.path().string(), "the graph file is of another kind of graph", "load it into a graph of its direction");
+    throw Error(map_.path().string(), "the graph file and the graph differ in direction",
+                "load the file into a graph with its direction");
   }
   const std::vector<Block> found = find_blocks(demand);
   std::vector<std::uint32_t> labels;

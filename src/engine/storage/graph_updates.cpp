@@ -31,7 +31,7 @@ void for_each_update(const graph::DataGraph& graph, const std::function<void(con
     std::sort(edges.begin(), edges.end(), [](const auto& a, const auto& b) {
       return a.first.target != b.first.target ? a.first.target < b.first.target
              : a.first.label != b.first.label ? a.first.label < b.first.label
-                                                : a.first.ordinal < b.first.ordinal;
+                                              : a.first.ordinal < b.first.ordinal;
     });
     for (const auto& [edge, time] : edges) {
       Update update;

@@ -3,19 +3,20 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 #include <zstd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <memory>
 #include <system_error>
 
 #include "deltamatch/error.hpp"
 
 namespace deltamatch::engine {
 namespace {
+
+using encoding::get_fixed;
+using encoding::put_fixed;
 
 constexpr int zstd_level = 3;
 
@@ -27,7 +28,7 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
 std::filesystem::path replaceable(const std::filesystem::path& path, const FileKind& kind) {
   struct stat status{};
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-    throw Error(path.string(), "is no regular file, so no " + std::string(kind.noun) + " can take its place",
+    throw Error(path.string(), "it is not a regular file, so a " + std::string(kind.noun) + " cannot replace it",
                 "name another file");
   }
   return path;
@@ -46,32 +47,6 @@ int create_beside(const std::filesystem::path& path, std::filesystem::path& temp
 }
 
 }  // namespace
-
-void put_fixed(std::string& out, std::uint64_t value, int bytes) {
-  for (int i = 0; i < bytes; ++i) out.push_back(static_cast<char>(value >> (8 * i) & 0xff));
-}
-
-std::uint64_t get_fixed(const char* from, int bytes) noexcept {
-  std::uint64_t value = 0;
-  for (int i = 0; i < bytes; ++i) value |= std::uint64_t{static_cast<unsigned char>(from[i])} << (8 * i);
-  return value;
-}
-
-std::array<char, checksum_size> chunk_checksum(std::string_view fields, std::string_view stored, std::uint64_t offset) {
-  struct Free {
-    void operator()(XXH3_state_t* state) const noexcept { XXH3_freeState(state); }
-  };
-  const std::unique_ptr<XXH3_state_t, Free> state(XXH3_createState());
-  if (!state) throw std::bad_alloc();
-  XXH3_128bits_reset_withSeed(state.get(), offset);
-  XXH3_128bits_update(state.get(), fields.data(), fields.size());
-  XXH3_128bits_update(state.get(), stored.data(), stored.size());
-  XXH128_canonical_t canonical;
-  XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(state.get()));
-  std::array<char, checksum_size> bytes{};
-  std::copy_n(reinterpret_cast<const char*>(canonical.digest), checksum_size, bytes.begin());
-  return bytes;
-}
 
 Descriptor::~Descriptor() {
   if (descriptor_ >= 0) ::close(descriptor_);
@@ -120,7 +95,7 @@ void SectionWriter::flush_chunk() {
     const std::size_t size =
         ZSTD_compress(packed_bytes_.data(), packed_bytes_.size(), chunk_.data(), chunk_.size(), zstd_level);
     if (ZSTD_isError(size) != 0)
-      throw Error(path_.string(), std::string("zstd: ") + ZSTD_getErrorName(size), "free some memory");
+      throw Error(path_.string(), std::string("zstd cannot pack a section: ") + ZSTD_getErrorName(size), "free some memory");
     if (size < chunk_.size()) stored = std::string_view(packed_bytes_).substr(0, size);
   }
   if (written_ == 0) {
@@ -132,26 +107,10 @@ void SectionWriter::flush_chunk() {
   put_fixed(head, static_cast<std::uint32_t>(section_), 4);
   put_fixed(head, chunk_.size(), 4);
   put_fixed(head, stored.size(), 4);
-  const auto sum = chunk_checksum(head, stored, written_);
-  head.append(sum.data(), sum.size());
+  head.append(encoding::view(encoding::checksum(head, stored, written_)));
   write(head);
   write(stored);
   chunk_.clear();
-}
-
-void SectionWriter::byte(std::uint8_t value) {
-  if (chunk_.size() == kind_.chunk) flush_chunk();
-  chunk_.push_back(static_cast<char>(value));
-}
-
-void SectionWriter::number(std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7) byte(static_cast<std::uint8_t>(value | 0x80));
-  byte(static_cast<std::uint8_t>(value));
-}
-
-void SectionWriter::signed_number(std::int64_t value) {
-  const auto bits = static_cast<std::uint64_t>(value);
-  number(bits << 1 ^ (value < 0 ? ~std::uint64_t{0} : 0));
 }
 
 void SectionWriter::raw(std::string_view bytes) {
@@ -170,11 +129,11 @@ void SectionWriter::commit() {
   if (::fsync(file_.get()) != 0) fail("cannot be synced", errno);
   if (::close(file_.release()) != 0) fail("cannot be closed", errno);
   const Descriptor folder(::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (folder.get() < 0) fail("is in a folder that cannot be opened", errno);
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot be put in place", errno);
+  if (folder.get() < 0) fail("cannot be saved, because its folder cannot be opened", errno);
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot be renamed to its name", errno);
   temporary_.clear();
   // File systems that cannot sync a folder return EINVAL. Then there is nothing more to do.
-  if (::fsync(folder.get()) != 0 && errno != EINVAL) fail("is in a folder that cannot be synced", errno);
+  if (::fsync(folder.get()) != 0 && errno != EINVAL) fail("cannot be saved, because its folder cannot be synced", errno);
 }
 
 // Without O_NONBLOCK, opening a pipe would wait for its other end.
@@ -185,32 +144,37 @@ SectionReader::SectionReader(const std::filesystem::path& path)
     throw Error(path_.string(), "the snapshot cannot be opened: " + std::generic_category().message(errno),
                 "check the path and its permissions");
   }
-  if (!S_ISREG(status.st_mode)) throw Error(path_.string(), "is no regular file", "name a snapshot");
+  if (!S_ISREG(status.st_mode)) throw Error(path_.string(), "it is not a regular file", "name a snapshot");
   size_ = static_cast<std::uint64_t>(status.st_size);
   std::array<char, preamble_size> preamble{};
   const std::size_t there = std::min<std::uint64_t>(size_, preamble_size);
   read_at(0, preamble.data(), there);
   if (std::string_view(preamble.data(), std::min(there, snapshot_file.magic.size())) != snapshot_file.magic.substr(0, there)) {
-    throw Error(path_.string(), "is no snapshot", "name a file that was saved as a snapshot");
+    throw Error(path_.string(), "it is not a snapshot", "name a file that was saved as a snapshot");
   }
   if (size_ < preamble_size + trailer_size) refuse("the file is cut short");
-  if (const std::uint64_t version = get_fixed(preamble.data() + snapshot_file.magic.size(), 4);
-      version != snapshot_file.version) {
+  version_ = static_cast<std::uint32_t>(get_fixed(preamble.data() + snapshot_file.magic.size(), 4));
+  if (version_ < snapshot_file.oldest_version || version_ > snapshot_file.version) {
     throw Error(path_.string(),
-                "is a snapshot of version " + std::to_string(version) + ", while this program reads version " +
-                    std::to_string(snapshot_file.version),
+                "it is a snapshot of version " + std::to_string(version_) + ", while this program reads versions " +
+                    std::to_string(snapshot_file.oldest_version) + " to " + std::to_string(snapshot_file.version),
                 "read it with the release that wrote it, and build the graph again from its input or an export");
   }
   offset_ = size_ - trailer_size;
   std::string trailer;
   read_chunk(offset_, size_, Section::end, trailer);
-  if (trailer.size() != 8 || get_fixed(trailer.data(), 8) != size_) refuse("the length of the file is not what it was");
+  if (trailer.size() != 8 || get_fixed(trailer.data(), 8) != size_) refuse("the length of the file has changed");
   offset_ = preamble_size;
 }
 
 void SectionReader::refuse(std::string_view what) const {
   throw Error(path_.string(), "the snapshot is torn or damaged (byte " + std::to_string(offset_) + "): " + std::string(what),
               snapshot_file.remedy);
+}
+
+void SectionReader::refuse_later(std::string_view what) const {
+  throw Error(path_.string(), "the snapshot cannot be read (byte " + std::to_string(offset_) + "): " + std::string(what),
+              "read it with the release that wrote it, or a newer one");
 }
 
 void SectionReader::read_at(std::uint64_t offset, char* bytes, std::size_t size) {
@@ -237,14 +201,14 @@ std::uint64_t SectionReader::read_chunk(std::uint64_t offset, std::uint64_t end,
     refuse("a length is out of range");
   stored_.resize(stored_size);
   read_at(offset + chunk_head_size, stored_.data(), stored_size);
-  const auto sum = chunk_checksum({head.data(), chunk_fields_size}, stored_, offset);
+  const auto sum = encoding::checksum({head.data(), chunk_fields_size}, stored_, offset);
   if (!std::equal(sum.begin(), sum.end(), head.begin() + chunk_fields_size)) refuse("a checksum does not match");
   if (get_fixed(head.data(), 4) != static_cast<std::uint32_t>(expected)) refuse("a section is missing or out of place");
   if (stored_size == size) {
     bytes.swap(stored_);
   } else {
     bytes.resize(size);
-    if (ZSTD_decompress(bytes.data(), size, stored_.data(), stored_size) != size) refuse("zstd cannot unpack it");
+    if (ZSTD_decompress(bytes.data(), size, stored_.data(), stored_size) != size) refuse("zstd cannot unpack a section");
   }
   return offset + chunk_head_size + stored_size;
 }
@@ -255,13 +219,13 @@ void SectionReader::next_chunk() {
 }
 
 void SectionReader::begin(Section section) {
-  if (used_ != chunk_.size()) refuse("a section is longer than what it should hold");
+  if (used_ != chunk_.size()) refuse("a section is too long");
   section_ = section;
   next_chunk();
 }
 
 void SectionReader::finish() {
-  if (used_ != chunk_.size() || offset_ != size_ - trailer_size) refuse("there is more than there should be");
+  if (used_ != chunk_.size() || offset_ != size_ - trailer_size) refuse("the file has more sections than expected");
 }
 
 std::uint8_t SectionReader::byte() {
@@ -272,26 +236,30 @@ std::uint8_t SectionReader::byte() {
   return static_cast<std::uint8_t>(chunk_[used_++]);
 }
 
-std::uint64_t SectionReader::number() {
+std::uint64_t SectionReader::number_across_chunks() {
   std::uint64_t value = 0;
-  for (int shift = 0; shift < 64; shift += 7) {
-    const std::uint64_t digit = byte();
-    if (shift == 63 && digit > 1) break;
-    value |= (digit & 0x7f) << shift;
-    if (digit < 0x80) return value;
+  if (chunk_.size() - used_ >= encoding::longest_number) {
+    const char* at = chunk_.data() + used_;
+    if (encoding::take_number(at, at + encoding::longest_number, value) != encoding::NumberFault::none) {
+      refuse("a number is out of range");
+    }
+    used_ = static_cast<std::size_t>(at - chunk_.data());
+    return value;
   }
-  refuse("a number is out of range");
+  char digits[encoding::longest_number];
+  std::size_t count = 0;
+  do {
+    digits[count] = static_cast<char>(byte());
+  } while (static_cast<unsigned char>(digits[count++]) >= 0x80 && count < encoding::longest_number);
+  const char* at = digits;
+  if (encoding::take_number(at, digits + count, value) != encoding::NumberFault::none) refuse("a number is out of range");
+  return value;
 }
 
 std::uint64_t SectionReader::number(std::uint64_t most) {
   const std::uint64_t value = number();
   if (value > most) refuse("a number is out of range");
   return value;
-}
-
-std::int64_t SectionReader::signed_number() {
-  const std::uint64_t bits = number();
-  return static_cast<std::int64_t>(bits >> 1 ^ ((bits & 1) != 0 ? ~std::uint64_t{0} : 0));
 }
 
 std::uint64_t SectionReader::room() const noexcept {

@@ -1,7 +1,7 @@
 // Files made of checksummed sections: the container for snapshots and graph files.
 //
 //   file      = magic (8 bytes), version (u32), chunks, trailer
-//   chunk     = section (u32), size (u32), stored size (u32), checksum (xxh3, 128 bits), stored bytes
+//   chunk     = section (u32), size (u32), stored size (u32), checksum (encoding/checksum.hpp), stored bytes
 //   trailer   = a chunk of section `end` whose 8 bytes are the length of the file
 //
 // Integers are little-endian. A section is the bytes of consecutive chunks. All of its chunks but the last have the size that
@@ -11,13 +11,14 @@
 // loss or move of a chunk is found. A reader trusts nothing: what it has decoded bounds what it allocates.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <vector>
+
+#include "encoding/checksum.hpp"
+#include "encoding/numbers.hpp"
 
 namespace deltamatch::engine {
 
@@ -49,37 +50,36 @@ enum class Section : std::uint32_t {
 
 /// What distinguishes one kind of file from another.
 struct FileKind {
-  std::string_view magic;  ///< 8 bytes. The first is no text; a conversion of line ends changes the last ones
-  std::uint32_t version;
-  std::string_view noun;    ///< for messages, as in "the snapshot"
-  std::string_view remedy;  ///< what to do if a file is damaged
-  std::size_t chunk;        ///< bytes of a full chunk
+  std::string_view magic;        ///< 8 bytes. The first is no text; a conversion of line ends changes the last ones
+  std::uint32_t version;         ///< that is written
+  std::uint32_t oldest_version;  ///< that is read
+  std::string_view noun;         ///< for messages, as in "the snapshot"
+  std::string_view remedy;       ///< what to do if a file is damaged
+  std::size_t chunk;             ///< bytes of a full chunk
 };
 
 inline constexpr FileKind snapshot_file{std::string_view("\x8f"
                                                          "DMSNP\r\n",
                                                          8),
-                                        2, "snapshot", "use another snapshot, or build the graph again from its input",
+                                        3,
+                                        2,
+                                        "snapshot",
+                                        "use another snapshot, or build the graph again from its input",
                                         std::size_t{1} << 20};
 
 inline constexpr FileKind graph_file{std::string_view("\x8f"
                                                       "DMGRF\r\n",
                                                       8),
-                                     1, "graph file", "write it again with deltamatch convert --to graph",
+                                     1,
+                                     1,
+                                     "graph file",
+                                     "write it again with deltamatch convert --to graph",
                                      std::size_t{1} << 16};
 
 inline constexpr std::size_t preamble_size = 12;
-inline constexpr std::size_t checksum_size = 16;
 inline constexpr std::size_t chunk_fields_size = 12;
-inline constexpr std::size_t chunk_head_size = chunk_fields_size + checksum_size;
+inline constexpr std::size_t chunk_head_size = chunk_fields_size + encoding::checksum_size;
 inline constexpr std::size_t trailer_size = chunk_head_size + 8;
-
-/// Reads a little-endian integer of `bytes` bytes.
-[[nodiscard]] std::uint64_t get_fixed(const char* from, int bytes) noexcept;
-void put_fixed(std::string& out, std::uint64_t value, int bytes);
-/// The checksum of a chunk that begins at `offset`. Throws std::bad_alloc.
-[[nodiscard]] std::array<char, checksum_size> chunk_checksum(std::string_view fields, std::string_view stored,
-                                                             std::uint64_t offset);
 
 /// A file descriptor that closes itself.
 class Descriptor {
@@ -107,12 +107,20 @@ class SectionWriter {
 
   /// Begins a section. If not `packed`, it is stored uncompressed, so the file is at least as long as the section.
   void begin(Section section, bool packed = true);
-  void byte(std::uint8_t value);
-  /// Writes a number in base 128, low digits first.
-  void number(std::uint64_t value);
-  /// Writes a number in zigzag encoding, so that numbers of small magnitude are short.
-  void signed_number(std::int64_t value);
-  /// Writes the length, then the bytes.
+  /// These write as encoding/numbers.hpp says.
+  void byte(std::uint8_t value) {
+    if (chunk_.size() == kind_.chunk) flush_chunk();
+    chunk_.push_back(static_cast<char>(value));
+  }
+  void number(std::uint64_t value) {
+    if (kind_.chunk - chunk_.size() >= encoding::longest_number) {
+      encoding::put_number(chunk_, value);
+      return;
+    }
+    for (; value >= 0x80; value >>= 7) byte(static_cast<std::uint8_t>(value | 0x80));
+    byte(static_cast<std::uint8_t>(value));
+  }
+  void signed_number(std::int64_t value) { number(encoding::fold(value)); }
   void text(std::string_view bytes) {
     number(bytes.size());
     raw(bytes);
@@ -151,22 +159,36 @@ class SectionReader {
   void finish();
 
   [[nodiscard]] std::uint8_t byte();
-  [[nodiscard]] std::uint64_t number();
+  [[nodiscard]] std::uint64_t number() {
+    if (used_ < chunk_.size() && static_cast<unsigned char>(chunk_[used_]) < 0x80) {
+      return static_cast<unsigned char>(chunk_[used_++]);
+    }
+    return number_across_chunks();
+  }
   /// Reads a number of at most `most`.
   [[nodiscard]] std::uint64_t number(std::uint64_t most);
-  [[nodiscard]] std::int64_t signed_number();
+  [[nodiscard]] std::int64_t signed_number() { return encoding::unfold(number()); }
   /// Reads a text into `bytes`. Refuses a length that the rest of the file cannot hold. Memory grows only with the bytes that
   /// are there.
   void text(std::string& bytes);
+  /// The text is valid until the next one is read.
+  [[nodiscard]] std::string_view text() {
+    text(text_);
+    return text_;
+  }
   /// The most bytes that the rest of the file can hold, unpacked.
   [[nodiscard]] std::uint64_t room() const noexcept;
 
   /// The length of the file in bytes.
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+  [[nodiscard]] std::uint32_t version() const noexcept { return version_; }
   /// Throws the Error for impossible contents.
   [[noreturn]] void refuse(std::string_view what) const;
+  /// Throws the Error for contents that only later versions read.
+  [[noreturn]] void refuse_later(std::string_view what) const;
 
  private:
+  [[nodiscard]] std::uint64_t number_across_chunks();
   void next_chunk();
   /// Reads and verifies the chunk at `offset`. Returns where the next one begins.
   std::uint64_t read_chunk(std::uint64_t offset, std::uint64_t end, Section expected, std::string& bytes);
@@ -175,11 +197,13 @@ class SectionReader {
   std::filesystem::path path_;
   Descriptor file_;
   std::uint64_t size_ = 0;
+  std::uint32_t version_ = 0;
   std::uint64_t offset_ = 0;  // position of the next chunk
   Section section_ = Section::end;
   std::string chunk_;
   std::size_t used_ = 0;  // bytes of the chunk that are used up
   std::string stored_;
+  std::string text_;
 };
 
 }  // namespace deltamatch::engine

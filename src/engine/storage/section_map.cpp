@@ -17,6 +17,8 @@
 namespace deltamatch::engine {
 namespace {
 
+using encoding::get_fixed;
+
 static_assert(std::endian::native == std::endian::little, "mapped arrays are little-endian");
 
 std::uint32_t reversed(std::uint32_t value) { return __builtin_bswap32(value); }
@@ -72,7 +74,7 @@ SectionMap::SectionMap(std::filesystem::path path, const FileKind& kind) : kind_
   map(kind);
   try {
     if (get_fixed(verify(Section::end, size_ - trailer_size, 8), 8) != size_) {
-      refuse(Section::end, "the length of the file is not what it was");
+      refuse(Section::end, "the length of the file has changed");
     }
   } catch (...) {
     unmap();
@@ -94,13 +96,13 @@ void SectionMap::map(const FileKind& kind) {
     throw Error(path_.string(), "the " + noun + " cannot be opened: " + std::generic_category().message(errno),
                 "check the path and its permissions");
   }
-  if (!S_ISREG(status.st_mode)) throw Error(path_.string(), "is no regular file", "name a " + noun);
+  if (!S_ISREG(status.st_mode)) throw Error(path_.string(), "it is not a regular file", "name a " + noun);
   size_ = static_cast<std::uint64_t>(status.st_size);
   std::array<char, preamble_size> preamble{};
   const ssize_t there = ::pread(file.get(), preamble.data(), preamble.size(), 0);
   const std::string_view magic(preamble.data(), static_cast<std::size_t>(std::clamp<ssize_t>(there, 0, 8)));
   if (!kind.magic.starts_with(magic)) {
-    throw Error(path_.string(), "is no " + noun,
+    throw Error(path_.string(), "it is not a " + noun,
                 "give a file of records a name that does not end in " + path_.extension().string());
   }
   if (there < 12 || size_ < preamble_size + trailer_size) refuse(Section::end, "the file is cut short");
@@ -108,8 +110,8 @@ void SectionMap::map(const FileKind& kind) {
   if (version != kind.version) {
     const bool foreign = reversed(version) == kind.version;
     throw Error(path_.string(),
-                foreign ? "is a " + noun + " whose numbers have the bytes in another order"
-                        : "is a " + noun + " of version " + std::to_string(version) + ", while this program reads version " +
+                foreign ? "it is a " + noun + " whose numbers have another order of bytes"
+                        : "it is a " + noun + " of version " + std::to_string(version) + ", while this program reads version " +
                               std::to_string(kind.version),
                 kind.remedy);
   }
@@ -142,7 +144,7 @@ void SectionMap::refuse(Section section, std::string_view what) const {
 SectionMap::Place SectionMap::place(Section section, std::uint64_t size) {
   const std::uint64_t left = size_ - trailer_size - placed_;
   const std::uint64_t chunks = std::max<std::uint64_t>(1, size / kind_.chunk + (size % kind_.chunk != 0 ? 1 : 0));
-  if (size > left || chunks > (left - size) / chunk_head_size) refuse(section, "the file is too short for it");
+  if (size > left || chunks > (left - size) / chunk_head_size) refuse(section, "it does not fit into the file");
   const Place place{section, size, placed_, verified_.size()};
   verified_.resize(verified_.size() + chunks);
   placed_ += size + chunks * chunk_head_size;
@@ -150,7 +152,7 @@ SectionMap::Place SectionMap::place(Section section, std::uint64_t size) {
 }
 
 void SectionMap::finish_placing() const {
-  if (placed_ != size_ - trailer_size) refuse(Section::end, "there is more than there should be");
+  if (placed_ != size_ - trailer_size) refuse(Section::end, "the file has more sections than expected");
 }
 
 const char* SectionMap::verified(const Place& place, std::uint64_t chunk) {
@@ -168,7 +170,7 @@ const char* SectionMap::verify(Section section, std::uint64_t offset, std::uint6
       get_fixed(head + 8, 4) != size) {
     refuse(section, "it is missing or out of place");
   }
-  const auto sum = chunk_checksum({head, chunk_fields_size}, stored, offset);
+  const auto sum = encoding::checksum({head, chunk_fields_size}, stored, offset);
   if (!std::equal(sum.begin(), sum.end(), head + chunk_fields_size)) {
     refuse(section, "a checksum does not match at byte " + std::to_string(offset));
   }

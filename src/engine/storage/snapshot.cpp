@@ -5,8 +5,8 @@
 //   vertex labels  texts by number, without the empty label
 //   edge labels    the same
 //   numbers        one bit per dense number that is in use; not compressed, so that a short file cannot claim many
-//   vertices       ascending: flags, label, external id (integers as the difference to the previous one)
-//   edges          by rank: tail and head as differences, label, and in a window the time as the difference to the previous one
+//   vertices       ascending, as snapshot_elements.hpp says
+//   edges          by rank, as snapshot_elements.hpp says; in a window with times
 #include "engine/storage/snapshot.hpp"
 
 #include <algorithm>
@@ -17,6 +17,7 @@
 
 #include "deltamatch/error.hpp"
 #include "engine/storage/section_file.hpp"
+#include "engine/storage/snapshot_elements.hpp"
 
 namespace deltamatch::engine {
 namespace {
@@ -26,19 +27,9 @@ using graph::Edge;
 // Edges that are staged at once during loading. This bounds the memory besides the lists.
 constexpr std::size_t load_chunk = std::size_t{1} << 20;
 
-// The least bytes of a vertex (flags, label, id) and of an edge (tail, head, label), unpacked.
-constexpr std::uint64_t least_bytes = 3;
-
-constexpr std::uint8_t text_flag = 1;
-constexpr std::uint8_t declared_flag = 2;
-
-/// Computes b - a, and below a + difference, modulo 2^64. So any two numbers may be stored as a difference.
-std::int64_t difference(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(b) - static_cast<std::uint64_t>(a));
-}
-std::int64_t advance(std::int64_t a, std::int64_t by) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(by));
-}
+// The least bytes of a vertex (label, id) and of an edge (tail, head, label), unpacked.
+constexpr std::uint64_t least_bytes_of_vertex = 2;
+constexpr std::uint64_t least_bytes_of_edge = 3;
 
 /// The sizes that the header states, to notice a section that ends early or late.
 struct Sizes {
@@ -84,14 +75,14 @@ SnapshotHeader read_header(SectionReader& in, Sizes& sizes) {
   sizes.vertices = in.number(sizes.numbers);
   sizes.edges = in.number();
   if (header.window < 0 || sizes.vertex_labels == 0 || sizes.edge_labels == 0) in.refuse("the header contradicts itself");
-  if (sizes.numbers / 8 > in.size() || sizes.vertices > in.room() / least_bytes) {
+  if (sizes.numbers / 8 > in.size() || sizes.vertices > in.room() / least_bytes_of_vertex) {
     in.refuse("there are more vertices than the file can hold");
   }
-  if (sizes.edges > in.room() / least_bytes) in.refuse("there are more edges than the file can hold");
+  if (sizes.edges > in.room() / least_bytes_of_edge) in.refuse("there are more edges than the file can hold");
   if (sizes.vertex_labels + sizes.edge_labels > in.room()) in.refuse("there are more labels than the file can hold");
   in.begin(Section::annotation);
   in.text(header.annotation);
-  if (header.annotation.size() > max_annotation) in.refuse("an annotation of more than 1 MiB");
+  if (header.annotation.size() > max_annotation) in.refuse("its annotation exceeds 1 MiB");
   return header;
 }
 
@@ -122,18 +113,22 @@ void write_vertices(SectionWriter& out, const graph::Dictionary& dictionary, std
     out.byte(static_cast<std::uint8_t>(bits));
   }
   out.begin(Section::vertices);
-  std::int64_t last = 0;
-  for (VertexId vertex = 0; vertex < numbers; ++vertex) {
-    if (!dictionary.alive(vertex)) continue;
-    const Id id = dictionary.external(vertex);
-    out.byte(static_cast<std::uint8_t>((id.is_text() ? text_flag : 0) | (dictionary.declared(vertex) ? declared_flag : 0)));
-    out.number(dictionary.label(vertex));
-    if (id.is_text()) {
-      out.text(id.text());
-    } else {
-      out.signed_number(difference(last, id.number()));
-      last = id.number();
-    }
+  ElementWriter writer(out);
+  const auto stored = [&](std::uint64_t number) -> StoredVertex {
+    const auto vertex = static_cast<VertexId>(number);
+    return {dictionary.external(vertex), dictionary.label(vertex), dictionary.declared(vertex)};
+  };
+  const auto next_alive = [&](std::uint64_t number) {
+    while (number < numbers && !dictionary.alive(static_cast<VertexId>(number))) ++number;
+    return number;
+  };
+  for (std::uint64_t first = next_alive(0); first < numbers;) {
+    const encoding::Head head = head_of(stored(first));
+    std::uint64_t count = 0;
+    std::uint64_t end = first;
+    for (; end < numbers && head_of(stored(end)) == head; end = next_alive(end + 1)) ++count;
+    writer.begin_run(head, count);
+    for (; first < end; first = next_alive(first + 1)) writer.put(stored(first));
   }
 }
 
@@ -146,25 +141,17 @@ void read_vertices(SectionReader& in, const Sizes& sizes, graph::DataGraph& grap
     bits = in.byte();
     count += static_cast<unsigned>(std::popcount(bits));
   }
-  if (count != sizes.vertices) in.refuse("the vertices are not as many as the header says");
+  if (count != sizes.vertices) in.refuse("the number of vertices is not the one in the header");
   in.begin(Section::vertices);
-  std::string text;
-  std::int64_t last = 0;
+  ElementReader reader(in, sizes.vertices, sizes.vertex_labels);
   for (std::uint64_t number = 0; number < in_use.size() * 8; ++number) {
     if ((in_use[number / 8] >> (number % 8) & 1) == 0) continue;
-    const auto flags = in.number(text_flag | declared_flag);
-    const auto label = static_cast<LabelId>(in.number(sizes.vertex_labels - 1));
-    if (!graph.vertex_labels.in_use(label)) in.refuse("a vertex with a label that is none");
-    Id id;
-    if ((flags & text_flag) != 0) {
-      in.text(text);
-      id = std::string_view(text);
-    } else {
-      last = advance(last, in.signed_number());
-      id = last;
+    const StoredVertex vertex = reader.vertex();
+    if (!graph.vertex_labels.in_use(vertex.label)) in.refuse("a vertex has a label that does not exist");
+    if (number >= sizes.numbers || dictionary.find(vertex.id) != invalid_vertex) {
+      in.refuse("a vertex is out of range, or an id occurs twice");
     }
-    if (number >= sizes.numbers || dictionary.find(id) != invalid_vertex) in.refuse("a vertex out of range, or an id twice");
-    dictionary.restore(static_cast<VertexId>(number), id, label, (flags & declared_flag) != 0);
+    dictionary.restore(static_cast<VertexId>(number), vertex.id, vertex.label, vertex.declared);
   }
   dictionary.finish_restore();
 }
@@ -175,47 +162,37 @@ struct TimedEdge {
   friend bool operator<(const TimedEdge& a, const TimedEdge& b) noexcept { return a.edge < b.edge; }
 };
 
-void write_edges(SectionWriter& out, const graph::DataGraph& graph, std::uint64_t numbers) {
+void write_edges(SectionWriter& out, const graph::DataGraph& graph, const Sizes& sizes) {
   out.begin(Section::edges);
-  Edge last{};
-  Timestamp last_time = 0;
+  ElementWriter writer(out);
+  if (sizes.edges > 0) writer.begin_run(head_of_edges(graph.timed()), sizes.edges);
   std::vector<TimedEdge> edges;
-  for (VertexId tail = 0; tail < numbers; ++tail) {
+  for (VertexId tail = 0; tail < sizes.numbers; ++tail) {
     edges.clear();
     graph.for_each_edge(tail, false, [&](const Edge& edge, Timestamp time) { edges.push_back({edge, time}); });
     std::sort(edges.begin(), edges.end());
-    for (const auto& [edge, time] : edges) {
-      out.number(edge.tail - last.tail);
-      out.number(edge.head - (edge.tail == last.tail ? last.head : 0));
-      out.number(edge.which);
-      if (graph.timed()) out.signed_number(difference(last_time, time));
-      last = edge;
-      last_time = time;
-    }
+    for (const auto& [edge, time] : edges) writer.put(StoredEdge{edge.tail, edge.head, edge.which, time});
   }
 }
 
 void read_edges(SectionReader& in, const Sizes& sizes, graph::DataGraph& graph, Workers& workers) {
   in.begin(Section::edges);
-  const auto vertex = [&](std::uint64_t from) {
-    const std::uint64_t number = from + in.number(max_vertices);
-    if (number >= graph.dictionary.capacity() || !graph.dictionary.alive(static_cast<VertexId>(number))) {
+  const auto vertex = [&](std::int64_t number) {
+    if (number < 0 || number >= graph.dictionary.capacity() || !graph.dictionary.alive(static_cast<VertexId>(number))) {
       in.refuse("an edge leads to no vertex");
     }
     return static_cast<VertexId>(number);
   };
   graph::NetBatch batch;
   Edge last{};
-  Timestamp last_time = 0;
+  ElementReader reader(in, sizes.edges, sizes.edge_labels);
   for (std::uint64_t i = 0; i < sizes.edges; ++i) {
-    Edge edge{};
-    edge.tail = vertex(last.tail);
-    edge.head = vertex(edge.tail == last.tail ? last.head : 0);
-    edge.which = static_cast<LabelId>(in.number(sizes.edge_labels - 1));
-    if (!graph.edge_labels.in_use(edge.which)) in.refuse("an edge with a label that is none");
-    if (edge.tail == edge.head || (!graph.directed() && edge.head < edge.tail)) in.refuse("an edge that cannot be");
-    if (i > 0 && edge <= last) in.refuse("edges out of order");
-    if (graph.timed()) batch.inserted_times.push_back(last_time = advance(last_time, in.signed_number()));
+    const StoredEdge stored = reader.edge(graph.timed());
+    const Edge edge{vertex(stored.tail), vertex(stored.head), stored.label};
+    if (!graph.edge_labels.in_use(edge.which)) in.refuse("an edge has a label that does not exist");
+    if (edge.tail == edge.head || (!graph.directed() && edge.head < edge.tail)) in.refuse("an edge has impossible ends");
+    if (i > 0 && edge <= last) in.refuse("its edges are out of order");
+    if (graph.timed()) batch.inserted_times.push_back(stored.time);
     batch.inserted.push_back(last = edge);
     if (batch.inserted.size() < load_chunk && i + 1 < sizes.edges) continue;
     graph.stage(batch, workers);
@@ -227,14 +204,15 @@ void read_edges(SectionReader& in, const Sizes& sizes, graph::DataGraph& graph, 
 }  // namespace
 
 void write_snapshot(const std::filesystem::path& path, const SnapshotHeader& header, const graph::DataGraph& graph) {
-  if (header.annotation.size() > max_annotation) throw Error(path.string(), "an annotation of more than 1 MiB");
+  if (header.annotation.size() > max_annotation)
+    throw Error(path.string(), "the annotation exceeds 1 MiB", "shorten the annotation");
   SectionWriter out(path);
   const Sizes sizes = sizes_of(graph);
   write_header(out, header, sizes);
   write_labels(out, Section::vertex_labels, graph.vertex_labels);
   write_labels(out, Section::edge_labels, graph.edge_labels);
   write_vertices(out, graph.dictionary, sizes.numbers);
-  write_edges(out, graph, sizes.numbers);
+  write_edges(out, graph, sizes);
   out.commit();
 }
 
@@ -249,7 +227,8 @@ void read_snapshot(const std::filesystem::path& path, graph::DataGraph& graph, W
   Sizes sizes{};
   const SnapshotHeader header = read_header(in, sizes);
   if (header.directed != graph.directed() || (header.window > 0) != graph.timed()) {
-    throw Error(path.string(), "the snapshot is of another kind of graph", "restore into a graph of its direction and window");
+    throw Error(path.string(), "the snapshot and the graph differ in direction or window",
+                "restore it into a graph with its direction and window");
   }
   try {
     read_labels(in, Section::vertex_labels, sizes.vertex_labels, graph.vertex_labels);
@@ -259,10 +238,10 @@ void read_snapshot(const std::filesystem::path& path, graph::DataGraph& graph, W
     graph.give_back_labels();  // earlier versions kept labels that nothing has
   } catch (const std::bad_alloc&) {
     throw Error(path.string(),
-                "there is not enough memory for the snapshot: " + std::to_string(sizes.vertices) +
+                "memory is too small for the snapshot, which has " + std::to_string(sizes.vertices) +
                     " vertices with numbers below " + std::to_string(sizes.numbers) + ", and " + std::to_string(sizes.edges) +
                     " edges",
-                "give the machine more, or use another snapshot");
+                "give the machine more memory, or use another snapshot");
   }
   in.finish();
 }

@@ -6,7 +6,7 @@ namespace deltamatch::engine {
 
 namespace {
 
-// The cost of filtering is known beforehand, its benefit seldom is. So it may take this share of the time spent without it.
+// The cost is known; the benefit rarely is. So filtering may take this share of the time spent without it.
 // The share is larger if labels tell candidates apart, because filtering then mostly saves much. It also saves much for long
 // queries on sparse data, because it removes dead ends. On other data it ends after a step or two.
 constexpr double filtering_share = 0.1;

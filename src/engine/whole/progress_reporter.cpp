@@ -26,13 +26,13 @@ void ProgressReporter::end_portion(Count matches, double left) {
   before_.clear();
   within_ = 0;
   matches_.reset();
-  tell(done_, matches);
+  report(done_, matches);
 }
 
 void ProgressReporter::found(Count matches) {
   const std::scoped_lock turn(turn_);
   matches_ = matches;
-  tell(done_ + within_, matches);
+  report(done_ + within_, matches);
 }
 
 void ProgressReporter::begin(std::size_t index) {
@@ -42,10 +42,10 @@ void ProgressReporter::begin(std::size_t index) {
   if (!turn || index >= before_.size()) return;
   next_ = (now + pause_).time_since_epoch().count();
   within_ = std::max(within_, before_[index]);
-  tell(done_ + within_, matches_);
+  report(done_ + within_, matches_);
 }
 
-void ProgressReporter::tell(double done, std::optional<Count> matches) {
+void ProgressReporter::report(double done, std::optional<Count> matches) {
   told_ = std::max(told_, all_ > 0 ? std::min(1.0, done / all_) : 1);
   if (limit_ && matches && *limit_ > 0) {
     told_ = std::max(told_, std::min(1.0, static_cast<double>(*matches) / static_cast<double>(*limit_)));

@@ -22,11 +22,11 @@ class ProgressReporter {
 
   using Clock = std::chrono::steady_clock;
 
-  /// `tell` receives the reports. It must outlive the reporter and may be empty. Once `limit` matches are found, all work is
+  /// `report` receives the reports. It must outlive the reporter and may be empty. Once `limit` matches are found, all work is
   /// done. `pause`: the least time between two reports of beginnings.
-  explicit ProgressReporter(const Tell& tell, std::optional<std::uint64_t> limit = {},
+  explicit ProgressReporter(const Tell& report, std::optional<std::uint64_t> limit = {},
                             Clock::duration pause = std::chrono::milliseconds(50))
-      : tell_(&tell), limit_(limit), pause_(pause), begins_([this](std::size_t index) { begin(index); }) {}
+      : tell_(&report), limit_(limit), pause_(pause), begins_([this](std::size_t index) { begin(index); }) {}
   ProgressReporter(const ProgressReporter&) = delete;
   ProgressReporter& operator=(const ProgressReporter&) = delete;
 
@@ -44,7 +44,7 @@ class ProgressReporter {
 
  private:
   void begin(std::size_t index);
-  void tell(double done, std::optional<Count> matches);  // the caller holds turn_
+  void report(double done, std::optional<Count> matches);  // the caller holds turn_
 
   const Tell* tell_;
   std::optional<std::uint64_t> limit_;

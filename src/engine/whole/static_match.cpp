@@ -208,9 +208,9 @@ class Run {
       without_sums_ = false;
     } else {
       task_.steps =
-          task_.steps < match::Allowance::unbounded / more_steps ? more_steps * task_.steps : match::Allowance::unbounded;
+          task_.steps < match::StepBudget::unbounded / more_steps ? more_steps * task_.steps : match::StepBudget::unbounded;
     }
-    const std::vector<match::LeftAnchor> left = std::exchange(left_, {});
+    const std::vector<match::UnfinishedAnchor> left = std::exchange(left_, {});
     for (std::size_t first = 0; first < left.size() && !ended();) {
       const auto portion = std::span(left).subspan(first, std::min(portions_.size(), left.size() - first));
       try_portion({match::Pass::whole, {}, {}, portion, begins(portion)}, 0);
@@ -266,7 +266,7 @@ class Run {
       deliver();
     }
     portions_.tried(size, seconds_since(start));
-    if (progress_.asked() && !stop_.load()) progress_.end_portion(matches(), left_effort(left_before));
+    if (progress_.asked() && !stop_.load()) progress_.end_portion(matches(), unfinished_work(left_before));
   }
 
   void match_portion(const match::PassWork& work, std::uint64_t limit, const match::StopFlag& stop) {
@@ -363,13 +363,13 @@ class Run {
     return progress_.portion(work);
   }
   /// The work of the anchors that were left since there were `before` of them.
-  [[nodiscard]] double left_effort(std::size_t before) const {
+  [[nodiscard]] double unfinished_work(std::size_t before) const {
     return std::transform_reduce(left_.begin() + static_cast<std::ptrdiff_t>(before), left_.end(), 0.0, std::plus<>(),
-                                 [&](const match::LeftAnchor& left) { return work_of(left); });
+                                 [&](const match::UnfinishedAnchor& left) { return work_of(left); });
   }
   [[nodiscard]] double work_of(VertexId root) const { return work_->of(root); }
   [[nodiscard]] double work_of(const graph::Edge& anchor) const { return work_->of(anchor); }
-  [[nodiscard]] double work_of(const match::LeftAnchor& left) const { return work_->of(left.anchor); }
+  [[nodiscard]] double work_of(const match::UnfinishedAnchor& left) const { return work_->of(left.anchor); }
 
   void report_found() {
     if (progress_.asked() && !stop_.load()) progress_.found(matches());
@@ -389,8 +389,8 @@ class Run {
   std::optional<WorkEstimate> work_;  // only if progress is reported
   ProgressReporter progress_;
   std::optional<WholeListing> listing_;
-  bool without_sums_ = false;            // the plans have no sums, though they could
-  std::vector<match::LeftAnchor> left_;  // nothing was found from these yet
+  bool without_sums_ = false;                  // the plans have no sums, though they could
+  std::vector<match::UnfinishedAnchor> left_;  // nothing was found from these yet
   Portions portions_;
   bool begins_again_ = false;
 };
@@ -422,7 +422,7 @@ std::string explain_whole(const StaticScene& scene, const Query& query, const St
 StaticResult match_whole(const StaticScene& scene, const Query& query, const StaticOptions& options, MatchSink* sink) {
   if (options.limit && !options.query.list) {
     throw Error(ErrorKind::configuration, "query " + query.name, "a limit applies to listed matches only",
-                "list, or drop the limit");
+                "set QueryOptions::list, or leave the limit out");
   }
   const auto start = Clock::now();
   Run run(scene, query, options, sink);

@@ -42,7 +42,7 @@ void conclude(const std::vector<double>& means, double symmetry, SampleResult& r
 
 SampleResult sample_whole(const StaticScene& scene, const Query& query, const SampleOptions& options) {
   if (options.walks == 0) {
-    throw Error(ErrorKind::configuration, "query " + query.name, "a sample of no walks", "ask for at least one");
+    throw Error(ErrorKind::configuration, "query " + query.name, "a sample needs at least one walk", "ask for one or more");
   }
   const auto start = Clock::now();
   match::StopFlag stop = false;

@@ -36,7 +36,7 @@ TEST(Checked, TheErrorSaysWhatAndWhatToDo) {
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::runtime);
-    EXPECT_NE(std::string(error.what()).find("count beyond 2^128-1; "), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("a count exceeds 2^128-1; "), std::string::npos) << error.what();
   }
 }
 

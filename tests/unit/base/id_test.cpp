@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
@@ -10,6 +12,9 @@
 
 namespace deltamatch {
 namespace {
+
+__extension__ using Signed128 = __int128;
+__extension__ using Unsigned128 = unsigned __int128;
 
 TEST(IdTest, IsMadeFromEveryInteger) {
   EXPECT_EQ(Id(std::int8_t{-3}).number(), -3);
@@ -25,6 +30,9 @@ TEST(IdTest, RefusesWhatItCannotHold) {
   static_assert(!std::is_constructible_v<Id, bool>);
   static_assert(!std::is_constructible_v<Id, char>);
   static_assert(!std::is_constructible_v<Id, double>);
+  static_assert(!std::constructible_from<Id, Signed128>);  // an integer with the extensions of GNU
+  static_assert(!std::constructible_from<Id, Unsigned128>);
+  static_assert(!std::constructible_from<Id, std::nullptr_t>);
 }
 
 TEST(IdTest, IsMadeFromEveryString) {

@@ -11,12 +11,12 @@
 namespace deltamatch::bench {
 namespace {
 
-GpuOptions told(const std::string& words, const std::string& policy = "random-walk") {
+GpuSettings told(const std::string& words, const std::string& policy = "random-walk") {
   CLI::App app;
   BenchOptions options;
   add_options(app, options);
   app.parse("--queries none " + words);
-  return gpu_options(options, policy, 4096);
+  return gpu_settings(options, policy, 4096);
 }
 
 TEST(GpuBenchOptions, TellHowWalksAreCounted) {
@@ -30,7 +30,7 @@ TEST(GpuBenchOptions, TellHowWalksAreCounted) {
 }
 
 TEST(GpuBenchOptions, TellWhatTestsAreToldApart) {
-  const GpuOptions plain = told("");
+  const GpuSettings plain = told("");
   EXPECT_FALSE(plain.measure || plain.testing.forgets);
   EXPECT_EQ(plain.testing.tables, GpuTables::automatic);
   EXPECT_TRUE(told("--measure").measure);
@@ -42,7 +42,7 @@ TEST(GpuBenchOptions, TellWhatTestsAreToldApart) {
 
 TEST(GpuBenchOptions, PoliciesTellDevicesAndWhatAMissCosts) {
   EXPECT_EQ(told("").devices, std::vector<int>{0});
-  const GpuOptions both = told("", "2xrandom-walk@512");
+  const GpuSettings both = told("", "2xrandom-walk@512");
   EXPECT_EQ(both.devices, (std::vector<int>{0, 1}));
   EXPECT_EQ(both.policy, CachePolicy::random_walk);
   EXPECT_EQ(both.memory, 4096U);

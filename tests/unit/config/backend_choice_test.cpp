@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/options/gpu_choice.hpp"
 #include "deltamatch/error.hpp"
 
 namespace deltamatch::cli {
@@ -14,7 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using Kind = BackendOptions::Kind;
+using testing::Pair;
 
 /// One GPU, or none, whose backend cannot be made.
 struct Broken {
@@ -32,7 +33,9 @@ struct Broken {
                     }};
     BackendWords words;
     words.warn = [this](const std::string& text) { warnings.push_back(text); };
-    return choose_backend(options, words, gpus);
+    const BackendEntry gpu{
+        "gpu", true, [&gpus](const BackendOptions& given, const BackendWords& of) { return choose_gpu(given, of, gpus); }};
+    return choose_backend(options, words, {&gpu, 1});
   }
 };
 
@@ -45,7 +48,7 @@ TEST(BackendChoice, AutoTakesTheCpuWithOneWarningWhereADeviceOpensWithAnError) {
 
 TEST(BackendChoice, WhoInsistsIsToldTheError) {
   std::vector<BackendOptions> insisting(4);
-  insisting[0].kind = Kind::gpu;
+  insisting[0].name = "gpu";
   insisting[1].policy = CachePolicy::degree;
   insisting[2].devices = {1};
   insisting[3].memory = 1;
@@ -63,7 +66,7 @@ TEST(BackendChoice, WithoutADeviceAutoIsSilent) {
   EXPECT_EQ(broken.made, 0);
   EXPECT_THAT(broken.warnings, IsEmpty());
   BackendOptions insisting;
-  insisting.kind = Kind::gpu;
+  insisting.name = "gpu";
   EXPECT_THROW(static_cast<void>(broken.choose(insisting)), Error);
 }
 
@@ -76,7 +79,7 @@ TEST(BackendChoice, AutoWarnsOfADeviceThatTheBuildHasNoCodeFor) {
 TEST(BackendChoice, TheCpuAsksNoDevice) {
   Broken broken{{0}};
   BackendOptions cpu;
-  cpu.kind = Kind::cpu;
+  cpu.name = "cpu";
   EXPECT_EQ(broken.choose(cpu), nullptr);
   EXPECT_EQ(broken.made, 0);
 }
@@ -93,6 +96,25 @@ TEST(BackendChoice, ADeviceThatIsNotThereIsAUsageError) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("device 7"), HasSubstr("0, 1")));
   }
   EXPECT_EQ(broken.made, 0);
+}
+
+// A backend beside those of the program. Its entry in the table is all that the program needs to offer it.
+TEST(BackendChoice, AnEntryIsAllThatABackendNeeds) {
+  std::vector<BackendEntry> table(backend_table().begin(), backend_table().end());
+  table.push_back({"plain", false, [](const auto&, const auto&) { return make_cpu_backend(); }});
+  EXPECT_THAT(backend_names(table),
+              ElementsAre(Pair("auto", "auto"), Pair("cpu", "cpu"), Pair("gpu", "gpu"), Pair("plain", "plain")));
+  BackendOptions plain;
+  plain.name = "plain";
+  EXPECT_TRUE(plain.insists());
+  const auto made = choose_backend(plain, {}, table);
+  ASSERT_NE(made, nullptr);
+  EXPECT_EQ(made->name(), "cpu");
+  BackendOptions cpu;
+  cpu.name = "cpu";
+  EXPECT_EQ(choose_backend(cpu, {}, table), nullptr) << "CPU cores need no backend";
+  plain.memory = 1;
+  EXPECT_THAT(objection(plain, "--backend ")->what, HasSubstr("options of GPUs"));
 }
 
 }  // namespace

@@ -34,17 +34,17 @@ struct Outcome {
 };
 
 Outcome read(const std::string& text) {
-  Reading reading{Problems("service.yaml"), folder, {}, {}, {}, {}, {}};
+  ConfigContext context{Problems("service.yaml"), folder, {}, {}, {}, {}, {}};
   Outcome outcome;
-  Node root = parse_yaml(text, reading.problems);
-  expand(root, test::variables({}), reading.problems);
-  read_service(reading, root, outcome.config);
-  reading.problems.raise();
-  outcome.known = reading.known;
+  Node root = parse_yaml(text, context.problems);
+  expand(root, test::variables({}), context.problems);
+  read_service(context, root, outcome.config);
+  context.problems.raise();
+  outcome.known = context.known;
   return outcome;
 }
 
-/// The keys that a file has, as Reading::known names them.
+/// The keys that a file has, as ConfigContext::known names them.
 void collect(const Node& node, const std::string& path, std::set<std::string>& keys) {
   for (const Entry& entry : node.entries) {
     const std::string key = join_path(path, path == "sinks" ? "*" : entry.key);

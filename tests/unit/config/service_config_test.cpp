@@ -145,7 +145,7 @@ shutdown_timeout: 1m
             }));
   EXPECT_EQ(service.batching, (ingest::BatchingOptions{1, 5ms, Timestamp{3'600'000'000}, 90s}));
   EXPECT_EQ(service.engine.threads, 3U);
-  EXPECT_EQ(config.backend.kind, BackendOptions::Kind::cpu);
+  EXPECT_EQ(config.backend.name, "cpu");
   EXPECT_EQ(service.http, (ingest::HttpOptions{"::1", 0, true, {"deltamatch.example", "Other"}, false}));
   EXPECT_EQ(service.logging, (ingest::LoggingOptions{"debug", true}));
   EXPECT_EQ(service.shutdown_timeout, 1min);
@@ -311,9 +311,9 @@ TEST_F(ServiceConfigTest, WhatIsUnusedIsAWarning) {
   EXPECT_THAT(
       read("sinks: {a: {type: stdout}, b: {type: kafka, topic: t}}\nqueries: [{name: q, pattern: (a)-->(b), sinks: [a]}]\n")
           .warnings,
-      ElementsAre("etc/service.yaml:1: sinks.b: no query sends anything here; add it to the sinks of a query"));
+      ElementsAre("etc/service.yaml:1: sinks.b: no query uses this sink; add it to the sinks of a query"));
   EXPECT_THAT(read("queries: []").warnings,
-              ElementsAre(HasSubstr(":1: there is no sink: matches are counted"), HasSubstr("queries: there is no query")));
+              ElementsAre(HasSubstr(":1: there is no sink, so matches are counted"), HasSubstr("queries: there is no query")));
 }
 
 TEST_F(ServiceConfigTest, DeadLettersThatWouldBeCutAreAWarning) {
@@ -323,8 +323,7 @@ TEST_F(ServiceConfigTest, DeadLettersThatWouldBeCutAreAWarning) {
                 "sinks: {a: {type: stdout}}\nqueries: [{name: q, pattern: (a)-->(b)}]\n")
         .warnings;
   };
-  EXPECT_THAT(warnings("1000000"),
-              ElementsAre(HasSubstr(":1: kafka.message.max.bytes: dead letters of records that are as long")));
+  EXPECT_THAT(warnings("1000000"), ElementsAre(HasSubstr(":1: kafka.message.max.bytes: dead letters of the longest records")));
   EXPECT_THAT(warnings("2000000"), testing::IsEmpty());
 }
 
@@ -344,8 +343,9 @@ TEST_F(ServiceConfigTest, ALongTransactionTimeoutIsAWarning) {
   const auto warnings =
       read("transaction_timeout: 20m\nsinks: {out: {type: stdout}}\nqueries: [{name: q, pattern: '(a)-->(b)'}]\n").warnings;
   ASSERT_EQ(warnings.size(), 1U);
-  EXPECT_THAT(warnings.front(),
-              ::testing::HasSubstr("transaction_timeout: brokers allow 15m unless their transaction.max.timeout.ms"));
+  EXPECT_THAT(
+      warnings.front(),
+      ::testing::HasSubstr("transaction_timeout: brokers refuse more than 15m unless their transaction.max.timeout.ms"));
 }
 
 TEST_F(ServiceConfigTest, ANameThatIsNotUtf8IsRefused) {

@@ -22,7 +22,7 @@ TEST(Values, DurationsHaveAUnit) {
     EXPECT_FALSE(read_duration(wrong)) << wrong;
   }
   for (const char* const wrong : {"", "5", "s", "-5s", "0s", "000d", "1.5s", "99999999999999999999", "5 s", "106751992D"})
-    EXPECT_EQ(duration_flaw(wrong), "is no duration") << wrong;
+    EXPECT_EQ(duration_flaw(wrong), "is not a duration") << wrong;
   for (const char* const wrong : {"106751992d", "99999999999999999999s", "9223372036854775808us"})
     EXPECT_EQ(duration_flaw(wrong), "is more than 106751991d") << wrong;
 }
@@ -71,9 +71,10 @@ TEST(Values, ParsersNameTheOption) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
-    EXPECT_STREQ(error.what(),
-                 "--gpu-memory: '1X' is no size from 1 byte to 16 TiB; write a whole number of bytes, or one with a unit, e.g. "
-                 "64KiB, 512MiB, 8GiB");
+    EXPECT_STREQ(
+        error.what(),
+        "--gpu-memory: '1X' is not a size from 1 byte to 16 TiB; write a whole number of bytes, or one with a unit, e.g. "
+        "64KiB, 512MiB, 8GiB");
   }
 }
 

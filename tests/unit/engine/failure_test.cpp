@@ -143,10 +143,10 @@ std::vector<std::string> describe(const BatchResult& result) {
   return lines;
 }
 
-/// What the engine reports and contains after a batch.
-std::vector<std::string> process(Engine& engine, const UpdateBatch& batch) {
+/// What the engine reports and contains after a batch. An engine without a query that lists takes no sink.
+std::vector<std::string> process(Engine& engine, const UpdateBatch& batch, bool lists = true) {
   RecordingSink sink;
-  std::vector<std::string> all = describe(engine.process(batch, OnReject::skip, &sink));
+  std::vector<std::string> all = describe(engine.process(batch, OnReject::skip, lists ? &sink : nullptr));
   all.insert(all.end(), sink.committed.begin(), sink.committed.end());
   for (const std::string& line : state_of(engine)) all.push_back(line);
   return all;
@@ -169,7 +169,8 @@ struct Scenario {
   [[nodiscard]] Engine engine() const { return engine(options); }
   [[nodiscard]] Engine engine(const EngineOptions& wanted) const {
     Engine engine(wanted);
-    for (const StandingQuery& query : queries) engine.add_query(parse_pattern(query.pattern, "q"), query.options);
+    for (std::size_t q = 0; q < queries.size(); ++q)
+      engine.add_query(parse_pattern(queries[q].pattern, "q" + std::to_string(q)), queries[q].options);
     engine.load(batch_of(start));
     for (const Updates& updates : before) engine.process(batch_of(updates));
     return engine;
@@ -476,13 +477,14 @@ TEST_P(FailureTest, RemovingAQuerySucceedsOrLeavesIt) {
   const Scenario& scenario = GetParam();
   const UpdateBatch batch = batch_of(scenario.batch);
   const UpdateBatch next = batch_of(scenario.after);
+  // The first query lists, so the others may have no sink. Digests show what it lists.
   Engine never_failed = scenario.engine();
   never_failed.process(batch, OnReject::skip);
   Engine without = scenario.engine();
   without.process(batch, OnReject::skip);
   without.remove_query(QueryId{0});
-  const auto expected_with = process(never_failed, next);
-  const auto expected_without = process(without, next);
+  const auto expected_with = process(never_failed, next, false);
+  const auto expected_without = process(without, next, false);
   std::int64_t at = 0;  // removing may need no memory at all
   for (bool failed = true; failed; ++at) {
     ASSERT_LT(at, many_allocations);
@@ -490,8 +492,38 @@ TEST_P(FailureTest, RemovingAQuerySucceedsOrLeavesIt) {
     engine.process(batch, OnReject::skip);
     bool thrown = false;
     failed = run_failing(at, thrown, [&] { engine.remove_query(QueryId{0}); });
-    ASSERT_EQ(process(engine, next), thrown ? expected_with : expected_without) << "at allocation " << at;
+    ASSERT_EQ(process(engine, next, false), thrown ? expected_with : expected_without) << "at allocation " << at;
   }
+}
+
+TEST_P(FailureTest, QueriesAreReplacedAtOnceOrNotAtAll) {
+  const Scenario& scenario = GetParam();
+  const UpdateBatch batch = batch_of(scenario.batch);
+  const std::vector<NewQuery> added = {{parse_pattern("(a)-[]-(b:L|M)-[:A|B]-(c), (c)-[:Z]-(d)", "q0"), listing},
+                                       {parse_pattern("(a)-[]-(b)", "edge"), counting}};
+  const std::vector<QueryId> removed = {QueryId{0}};
+  Engine without = scenario.engine();
+  const auto expected_without = process(without, batch);
+  Engine with = scenario.engine();
+  const auto ids = with.replace_queries(removed, added);
+  const auto expected_with = process(with, batch);
+  ASSERT_NE(expected_with, expected_without);
+  fail_each([&](std::int64_t at) {
+    Engine engine = scenario.engine();
+    bool thrown = false;
+    const bool failed = run_failing(at, thrown, [&] { engine.replace_queries(removed, added); });
+    if (!thrown) {
+      EXPECT_EQ(process(engine, batch), expected_with);
+      return failed;
+    }
+    if (at % 2 == 0) {
+      EXPECT_EQ(process(engine, batch), expected_without);
+    } else {
+      EXPECT_EQ(engine.replace_queries(removed, added), ids);
+      EXPECT_EQ(process(engine, batch), expected_with);
+    }
+    return failed;
+  });
 }
 
 TEST(Failure, AnUnknownQueryIsAnErrorThatChangesNothing) {

@@ -12,6 +12,7 @@
 
 #include "deltamatch/engine.hpp"
 #include "match/backend.hpp"
+#include "unit/engine/idle_backend.hpp"
 #include "unit/engine/patient_backend.hpp"
 
 namespace deltamatch {
@@ -266,9 +267,8 @@ class GreedyMatcher final : public match::Matcher {
   Waiting* waiting_;
 };
 
-class GreedyBackend final : public Backend {
+class GreedyBackend final : public test::IdleBackend {
  public:
-  graph::SlabAllocator& slabs() noexcept override { return graph::heap_slabs(); }
   std::unique_ptr<match::Matcher> make_matcher(Workers& workers) override {
     return std::make_unique<GreedyMatcher>(workers, waiting);
   }
@@ -310,9 +310,8 @@ class WatchedMatcher final : public match::Matcher {
   std::optional<bool>* candidates_;
 };
 
-class WatchedBackend final : public Backend {
+class WatchedBackend final : public test::IdleBackend {
  public:
-  graph::SlabAllocator& slabs() noexcept override { return graph::heap_slabs(); }
   std::unique_ptr<match::Matcher> make_matcher(Workers& workers) override {
     return std::make_unique<WatchedMatcher>(workers, first_among_candidates);
   }

@@ -367,16 +367,16 @@ TEST_F(GraphFileTest, OtherFilesAreRefused) {
   EXPECT_THAT(refusal(), HasSubstr("version 2, while this program reads version 1"));
   std::swap(bytes[8], bytes[11]);
   write(path_, bytes);
-  EXPECT_THAT(refusal(), HasSubstr("bytes in another order"));
+  EXPECT_THAT(refusal(), HasSubstr("another order of bytes"));
   write(path_, "1 2\n2 3\n");
-  EXPECT_THAT(refusal(), HasSubstr("is no graph file"));
+  EXPECT_THAT(refusal(), HasSubstr("it is not a graph file"));
   for (const std::size_t size : {std::size_t{0}, std::size_t{7}, std::size_t{8}, std::size_t{11}, std::size_t{30}}) {
     write(path_, bytes.substr(0, size));
     EXPECT_THAT(refusal(), HasSubstr("cut short")) << size;
   }
   std::filesystem::remove(path_);
   EXPECT_THAT(refusal(), HasSubstr("cannot be opened"));
-  EXPECT_THAT([&] { SectionMap(folder_, graph_file); }, testing::ThrowsMessage<Error>(HasSubstr("no regular file")));
+  EXPECT_THAT([&] { SectionMap(folder_, graph_file); }, testing::ThrowsMessage<Error>(HasSubstr("it is not a regular file")));
 }
 
 TEST_F(GraphFileTest, IsKnownByItsContentOrItsName) {
@@ -469,7 +469,7 @@ TEST_F(ForgedGraphFile, ContentsThatCannotBeAreRefused) {
     change(contents);
     EXPECT_THAT(refusal_of(contents), HasSubstr(what));
   };
-  expect("unknown flags", [](Contents& c) { c.header.flags = 8; });
+  expect("it has unknown flags", [](Contents& c) { c.header.flags = 8; });
   for (std::uint64_t Header::* count :
        {&Header::vertex_labels, &Header::edge_labels, &Header::vertices, &Header::blocks, &Header::edges,
         &Header::vertex_label_bytes, &Header::edge_label_bytes, &Header::id_bytes}) {
@@ -477,38 +477,38 @@ TEST_F(ForgedGraphFile, ContentsThatCannotBeAreRefused) {
     expect("section", [&](Contents& c) { ++(c.header.*count); });
     expect("section", [&](Contents& c) { c.header.*count = 200; });
   }
-  expect("too short", [](Contents& c) { c.header.flags |= timed_flag; });
+  expect("does not fit into the file", [](Contents& c) { c.header.flags |= timed_flag; });
   expect("ends before it begins", [](Contents& c) { c.vertex_label_ends = {2, 1}; });
   expect("ends early", [](Contents& c) { c.vertex_label_ends = {1, UINT64_MAX}; });
   expect("ends early", [](Contents& c) { c.edge_label_ends = {1}; });
-  expect("labels out of order", [](Contents& c) { c.vertex_labels = "AA"; });
-  expect("labels out of order", [](Contents& c) { c.vertex_labels = "BA"; });
+  expect("its labels are out of order", [](Contents& c) { c.vertex_labels = "AA"; });
+  expect("its labels are out of order", [](Contents& c) { c.vertex_labels = "BA"; });
   expect("end before they begin", [](Contents& c) { c.label_parts[1].blocks = 1; });
   expect("ends early", [](Contents& c) { c.label_parts[1].blocks = 3; });
-  expect("vertices out of range", [](Contents& c) { c.label_parts[1].vertices = 1; });
-  expect("vertices out of range", [](Contents& c) { c.label_parts[1].vertices = UINT64_MAX; });
-  expect("a label out of range", [](Contents& c) { c.blocks[1].head_label = 2; });
-  expect("a label out of range", [](Contents& c) { c.blocks[1].edge_label = 1; });
-  expect("blocks out of order", [](Contents& c) { c.blocks[1].head_label = 0; });
-  expect("edges out of range", [](Contents& c) { c.blocks[1].edges_end = 3; });
-  expect("edges out of range", [](Contents& c) { c.blocks[1].edges_end = 1; });
-  expect("edges out of range", [](Contents& c) { c.blocks[0].edges_end = 0; });
-  expect("an id twice", [](Contents& c) { c.keys[1] = 5; });
+  expect("its vertices are out of range", [](Contents& c) { c.label_parts[1].vertices = 1; });
+  expect("its vertices are out of range", [](Contents& c) { c.label_parts[1].vertices = UINT64_MAX; });
+  expect("a label is out of range", [](Contents& c) { c.blocks[1].head_label = 2; });
+  expect("a label is out of range", [](Contents& c) { c.blocks[1].edge_label = 1; });
+  expect("its blocks are out of order", [](Contents& c) { c.blocks[1].head_label = 0; });
+  expect("its edges are out of range", [](Contents& c) { c.blocks[1].edges_end = 3; });
+  expect("its edges are out of range", [](Contents& c) { c.blocks[1].edges_end = 1; });
+  expect("its edges are out of range", [](Contents& c) { c.blocks[0].edges_end = 0; });
+  expect("an id occurs twice", [](Contents& c) { c.keys[1] = 5; });
   expect("ends early", [](Contents& c) { c.keys[2] = 2; });
   expect("ends early", [](Contents& c) { c.keys[2] = UINT64_MAX; });
   expect("ends early", [](Contents& c) { c.ids[0] = 2; });
   expect("ends early", [](Contents& c) { c.ids[3] = '\x7f'; });
-  expect("unknown flags", [](Contents& c) { c.flags[0] = 4; });
-  expect("edges out of range", [](Contents& c) { c.ends[0] = {0, 0}; });
-  expect("edges out of range", [](Contents& c) { c.ends[0] = {0, 2}; });
-  expect("edges out of range", [](Contents& c) { c.ends[0] = {2, 1}; });
-  expect("edges out of range", [](Contents& c) { c.ends[1] = {0, 3}; });
-  expect("edges out of range", [](Contents& c) { c.ends[1] = {UINT32_MAX, 2}; });
-  expect("edges out of range", [](Contents& c) {
+  expect("it has unknown flags", [](Contents& c) { c.flags[0] = 4; });
+  expect("its edges are out of range", [](Contents& c) { c.ends[0] = {0, 0}; });
+  expect("its edges are out of range", [](Contents& c) { c.ends[0] = {0, 2}; });
+  expect("its edges are out of range", [](Contents& c) { c.ends[0] = {2, 1}; });
+  expect("its edges are out of range", [](Contents& c) { c.ends[1] = {0, 3}; });
+  expect("its edges are out of range", [](Contents& c) { c.ends[1] = {UINT32_MAX, 2}; });
+  expect("its edges are out of range", [](Contents& c) {
     c.header.flags = 0;
     c.ends[0] = {1, 0};
   });
-  expect("tail is above its head", [](Contents& c) {
+  expect("greater than its head label", [](Contents& c) {
     c.header.flags = 0;
     c.label_parts = {{2, 1}, {3, 2}};
     c.blocks[1] = {0, 0, 2};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "match/backend.hpp"
 
@@ -9,6 +10,8 @@ namespace deltamatch::test {
 
 class IdleBackend : public Backend {
  public:
+  [[nodiscard]] std::string_view name() const noexcept override { return "idle"; }
+  [[nodiscard]] BackendCapabilities capabilities() const noexcept override { return {.own_memory = true, .frees_cores = true}; }
   graph::SlabAllocator& slabs() noexcept override { return graph::heap_slabs(); }
   std::unique_ptr<match::Matcher> make_matcher(Workers& workers) override { return match::make_cpu_matcher(workers); }
 };

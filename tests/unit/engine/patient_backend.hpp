@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "match/backend.hpp"
+#include "unit/engine/idle_backend.hpp"
 
 namespace deltamatch::test {
 
@@ -47,6 +48,9 @@ class PatientMatcher final : public match::Matcher {
   }
 
   [[nodiscard]] filter::CandidateSteps* candidate_steps() override { return within_->candidate_steps(); }
+  [[nodiscard]] bool takes_whole(MatchMode mode, bool induced) const noexcept override {
+    return within_->takes_whole(mode, induced);
+  }
   [[nodiscard]] bool takes_root(const plan::RootedPlan& plan,
                                 std::span<const graph::Resolved> resolved) const noexcept override {
     const bool among_candidates = std::ranges::any_of(resolved, &graph::Resolved::lent);
@@ -56,7 +60,7 @@ class PatientMatcher final : public match::Matcher {
     return std::max(within_->preferred_anchors(), least_appetite_);
   }
   [[nodiscard]] std::size_t bytes() const noexcept override { return within_->bytes(); }
-  [[nodiscard]] CacheStatistics statistics() const override { return within_->statistics(); }
+  [[nodiscard]] BackendStatistics statistics() const override { return within_->statistics(); }
 
  private:
   static void wait(const match::StopFlag& stop) {
@@ -72,10 +76,13 @@ class PatientMatcher final : public match::Matcher {
 };
 
 /// For one engine. The matchers of `within` match; null: the CPU does.
-class PatientBackend final : public Backend {
+class PatientBackend final : public IdleBackend {
  public:
   explicit PatientBackend(std::shared_ptr<Backend> within = nullptr, std::size_t least_appetite = 1)
       : within_(std::move(within)), least_appetite_(least_appetite) {}
+  [[nodiscard]] BackendCapabilities capabilities() const noexcept override {
+    return within_ ? within_->capabilities() : IdleBackend::capabilities();
+  }
   graph::SlabAllocator& slabs() noexcept override { return within_ ? within_->slabs() : graph::heap_slabs(); }
   std::unique_ptr<match::Matcher> make_matcher(Workers& workers) override {
     return std::make_unique<PatientMatcher>(within_ ? within_->make_matcher(workers) : match::make_cpu_matcher(workers),

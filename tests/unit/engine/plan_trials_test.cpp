@@ -43,8 +43,8 @@ class Misleading {
     std::sort(start.inserted.begin(), start.inserted.end());
     graph_.stage(start);
     graph_.settle(workers_);
-    query_ = std::make_unique<Standing>(parse_pattern("(a:A)--(b:B)--(c:C)--(d:D)--(a)--(c), (b)--(d)", "test"),
-                                        QueryOptions{.list = true}, graph_);
+    query_ = std::make_unique<StandingQuery>(parse_pattern("(a:A)--(b:B)--(c:C)--(d:D)--(a)--(c), (b)--(d)", "test"),
+                                             QueryOptions{.list = true}, graph_);
     graph_.resolve_all();
     for (VertexId i = 0; i < anchors; ++i) batch_.inserted.push_back(graph_.ranked(a[i], b[i], edge));
     std::sort(batch_.inserted.begin(), batch_.inserted.end());
@@ -82,10 +82,10 @@ class Misleading {
     return to_string(match::total(task, results[1].plans));
   }
 
-  Standing& query() { return *query_; }
+  StandingQuery& query() { return *query_; }
   PlanTrials trials;
   void run_trials() {
-    Standing* const one = query_.get();
+    StandingQuery* const one = query_.get();
     if (trials.due(passes_)) trials.run(graph_, passes_, {&one, 1}, *cpu_);
   }
 
@@ -94,7 +94,7 @@ class Misleading {
   graph::DataGraph graph_;
   std::int64_t next_ = 0;
   graph::NetBatch batch_;
-  std::unique_ptr<Standing> query_;
+  std::unique_ptr<StandingQuery> query_;
   std::unique_ptr<match::Matcher> cpu_ = match::make_cpu_matcher(workers_);
   std::vector<match::PassWork> passes_{{match::Pass::removed, batch_.removed}, {match::Pass::added, {}}};
 

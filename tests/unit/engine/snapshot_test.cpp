@@ -19,6 +19,7 @@
 
 #include "deltamatch/error.hpp"
 #include "engine/storage/section_file.hpp"
+#include "engine/storage/snapshot_elements.hpp"
 
 namespace deltamatch::engine {
 namespace {
@@ -274,20 +275,22 @@ TEST_F(SnapshotTest, ErrorsSayWhatTheFileIs) {
   save(*small(true, false), {});
   std::string bytes = read(path_);
   EXPECT_THAT(bytes.substr(1, 5), "DMSNP");
-  ASSERT_EQ(bytes[8], 2);
-  bytes[8] = 3;
-  write(path_, bytes);
-  EXPECT_THAT(refusal(), HasSubstr("version 3, while this program reads version 2"));
+  ASSERT_EQ(bytes[8], 3);
+  for (const char other : {1, 4}) {
+    bytes[8] = other;
+    write(path_, bytes);
+    EXPECT_THAT(refusal(), HasSubstr("version " + std::to_string(other) + ", while this program reads versions 2 to 3"));
+  }
   write(path_, "source,target\n1,2\n");
-  EXPECT_THAT(refusal(), HasSubstr("is no snapshot"));
+  EXPECT_THAT(refusal(), HasSubstr("it is not a snapshot"));
   write(path_, "");
   EXPECT_THAT(refusal(), HasSubstr("cut short"));
   std::filesystem::remove(path_);
   EXPECT_THAT(refusal(), HasSubstr("No such file"));
   ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
-  EXPECT_THAT(refusal(), HasSubstr("is no regular file"));
+  EXPECT_THAT(refusal(), HasSubstr("it is not a regular file"));
   path_ = folder_;
-  EXPECT_THAT(refusal(), HasSubstr("is no regular file"));
+  EXPECT_THAT(refusal(), HasSubstr("it is not a regular file"));
 }
 
 TEST_F(SnapshotTest, WritingReplacesAWholeFileOrNothing) {
@@ -327,7 +330,7 @@ TEST_F(SnapshotTest, AnotherKindOfGraphIsRefused) {
   EXPECT_THROW(read_snapshot(path_, timed, workers_), Error);
 }
 
-// Files with correct checksums and wrong contents, as a forger can make them.
+// Files with correct checksums and wrong contents, as a forger can make them. In both versions they are refused alike.
 class Forged : public SnapshotTest {
  protected:
   struct Contents {
@@ -341,12 +344,45 @@ class Forged : public SnapshotTest {
     std::vector<std::string> edge_labels;
     std::vector<std::uint8_t> numbers{0b111};
     std::vector<std::array<std::int64_t, 3>> vertices{{0, 1, 5}, {2, 0, 1}, {0, 0, 1}};  // flags, label, id difference
-    std::vector<std::uint64_t> edges{0, 1, 0};
+    std::vector<std::uint64_t> edges{0, 1, 0};  // tail, head, label; ends as differences
     std::string more;
   };
 
-  std::string refusal_of(const Contents& contents) {
-    SectionWriter out(path_);
+  static void put_vertices(SectionWriter& out, const Contents& contents, std::uint32_t version) {
+    namespace field = encoding::field;
+    for (std::size_t i = 0; i < contents.vertices.size(); ++i) {
+      const auto& [flags, label, id] = contents.vertices[i];
+      if (version == 2) {
+        out.byte(static_cast<std::uint8_t>(flags));
+        out.number(static_cast<std::uint64_t>(label));
+        out.signed_number(id);
+        continue;
+      }
+      std::uint64_t count = 1;
+      while (i + count < contents.vertices.size() && contents.vertices[i + count][0] == flags) ++count;
+      const std::uint64_t fields = field::source_label | ((flags & 2) != 0 ? 0 : field::implied);
+      if (i == 0 || contents.vertices[i - 1][0] != flags)
+        put_run(out, encoding::Run{{UpdateKind::insert_vertex, fields}, count});
+      out.signed_number(id);
+      out.number(static_cast<std::uint64_t>(label));
+    }
+  }
+
+  static void put_edges(SectionWriter& out, const Contents& contents, std::uint32_t version) {
+    if (version == 3) put_run(out, encoding::Run{head_of_edges(false), contents.sizes[4]});
+    for (std::size_t i = 0; i < contents.edges.size(); ++i) {
+      if (version == 3 && i % 3 != 2) {
+        out.signed_number(static_cast<std::int64_t>(contents.edges[i]));
+      } else {
+        out.number(contents.edges[i]);
+      }
+    }
+  }
+
+  std::string refusal_of(const Contents& contents, std::uint32_t version) {
+    FileKind kind = snapshot_file;
+    kind.version = version;
+    SectionWriter out(path_, kind);
     out.begin(Section::header);
     out.byte(contents.directed);
     out.signed_number(contents.window);
@@ -364,26 +400,25 @@ class Forged : public SnapshotTest {
     out.begin(Section::numbers, false);
     for (const std::uint8_t bits : contents.numbers) out.byte(bits);
     out.begin(Section::vertices);
-    for (const auto& [flags, label, id] : contents.vertices) {
-      out.byte(static_cast<std::uint8_t>(flags));
-      out.number(static_cast<std::uint64_t>(label));
-      out.signed_number(id);
-    }
+    put_vertices(out, contents, version);
     out.begin(Section::edges);
-    for (const std::uint64_t number : contents.edges) out.number(number);
+    put_edges(out, contents, version);
     out.raw(contents.more);
     out.commit();
     return refusal();
   }
 };
 
-TEST_F(Forged, SoundContentsAreTaken) { EXPECT_EQ(refusal_of({}), ""); }
+TEST_F(Forged, SoundContentsAreTaken) {
+  EXPECT_EQ(refusal_of({}, 2), "");
+  EXPECT_EQ(refusal_of({}, 3), "");
+}
 
 TEST_F(Forged, ContentsThatCannotBeAreRefused) {
   const auto expect = [&](const char* what, auto change) {
     Contents contents;
     change(contents);
-    EXPECT_THAT(refusal_of(contents), HasSubstr(what));
+    for (const std::uint32_t version : {2, 3}) EXPECT_THAT(refusal_of(contents, version), HasSubstr(what)) << version;
   };
   expect("out of range", [](Contents& c) { c.directed = 2; });
   expect("out of range", [](Contents& c) { c.watermark = 3; });
@@ -394,40 +429,38 @@ TEST_F(Forged, ContentsThatCannotBeAreRefused) {
   expect("more vertices than the file can hold", [](Contents& c) { c.sizes[2] = max_vertices; });
   expect("out of range", [](Contents& c) { c.sizes[2] = std::uint64_t{max_vertices} + 1; });
   expect("out of range", [](Contents& c) { c.sizes[3] = 4; });
-  expect("not as many", [](Contents& c) { c.sizes[3] = 2; });
+  expect("the number of vertices is not the one in the header", [](Contents& c) { c.sizes[3] = 2; });
   expect("missing", [](Contents& c) { c.sizes[4] = 1000; });
   expect("missing", [](Contents& c) { c.sizes[0] = 1000; });
   expect("more edges than the file can hold", [](Contents& c) { c.sizes[4] = UINT64_MAX; });
   expect("more labels than the file can hold", [](Contents& c) { c.sizes[0] = LabelTable::max_labels; });
-  expect("more than 1 MiB", [](Contents& c) { c.annotation.assign(max_annotation + 1, 'x'); });
-  expect("longer than what it should hold", [](Contents& c) { c.behind_annotation = "x"; });
+  expect("annotation exceeds 1 MiB", [](Contents& c) { c.annotation.assign(max_annotation + 1, 'x'); });
+  expect("a section is too long", [](Contents& c) { c.behind_annotation = "x"; });
   expect("occurs twice", [](Contents& c) {
     c.labels = {"A", "A"};
     c.sizes[0] = 3;
   });
-  expect("a vertex with a label that is none", [](Contents& c) { c.labels = {""}; });
-  expect("an edge with a label that is none", [](Contents& c) {
+  expect("a vertex has a label that does not exist", [](Contents& c) { c.labels = {""}; });
+  expect("an edge has a label that does not exist", [](Contents& c) {
     c.edge_labels = {""};
     c.sizes[1] = 2;
     c.edges = {0, 1, 1};
   });
-  expect("longer than what it should hold", [](Contents& c) { c.labels = {"A", "B"}; });
-  expect("not as many", [](Contents& c) { c.numbers = {0b11}; });
+  expect("a section is too long", [](Contents& c) { c.labels = {"A", "B"}; });
+  expect("the number of vertices is not the one in the header", [](Contents& c) { c.numbers = {0b11}; });
   expect("missing", [](Contents& c) { c.numbers = {}; });
-  expect("longer", [](Contents& c) { c.numbers = {0b111, 0}; });
-  expect("a vertex out of range", [](Contents& c) { c.numbers = {0b1000'0011}; });
-  expect("out of range", [](Contents& c) { c.vertices[0][0] = 4; });
+  expect("too long", [](Contents& c) { c.numbers = {0b111, 0}; });
+  expect("a vertex is out of range", [](Contents& c) { c.numbers = {0b1000'0011}; });
   expect("out of range", [](Contents& c) { c.vertices[1][1] = 2; });
-  expect("an id twice", [](Contents& c) {
+  expect("an id occurs twice", [](Contents& c) {
     c.vertices[1] = {0, 0, 1};
     c.vertices[2] = {0, 0, 0};
   });
-  expect("longer", [](Contents& c) { c.vertices.push_back({0, 0, 3}); });
+  expect("too long", [](Contents& c) { c.vertices.push_back({0, 0, 3}); });
   expect("no vertex", [](Contents& c) { c.edges = {0, 3, 0}; });
   expect("no vertex", [](Contents& c) { c.edges = {2147483646, 1, 0}; });
-  expect("out of range", [](Contents& c) { c.edges = {UINT64_MAX, 1, 0}; });
-  expect("an edge that cannot be", [](Contents& c) { c.edges = {0, 0, 0}; });
-  expect("an edge that cannot be", [](Contents& c) {
+  expect("an edge has impossible ends", [](Contents& c) { c.edges = {0, 0, 0}; });
+  expect("an edge has impossible ends", [](Contents& c) {
     c.directed = 0;
     c.edges = {1, 0, 0};
   });
@@ -436,11 +469,60 @@ TEST_F(Forged, ContentsThatCannotBeAreRefused) {
     c.sizes[4] = 2;
     c.edges = {0, 1, 0, 0, 0, 0};
   });
-  expect("more than there should be", [](Contents& c) { c.edges = {0, 1, 0, 0}; });
+  expect("more sections than expected", [](Contents& c) { c.edges = {0, 1, 0, 0}; });
   expect("out of range", [](Contents& c) {
     c.edges = {0};
     c.more = std::string(9, '\xff') + '\2';
   });
+}
+
+TEST_F(Forged, FlagsAndNumbersOfVersionTwoAreChecked) {
+  Contents contents;
+  contents.vertices[0][0] = 4;
+  EXPECT_THAT(refusal_of(contents, 2), HasSubstr("out of range"));
+  contents = {};
+  contents.edges = {UINT64_MAX, 1, 0};
+  EXPECT_THAT(refusal_of(contents, 2), HasSubstr("out of range"));
+}
+
+TEST_F(Forged, RunsAreChecked) {
+  using encoding::Head;
+  using encoding::Run;
+  namespace field = encoding::field;
+  constexpr std::uint64_t label = field::source_label;
+  // Three vertices, the runs of which come first.
+  const auto refusal_of_vertices = [&](const std::vector<Run>& runs) {
+    SectionWriter out(path_);
+    out.begin(Section::header);
+    for (const unsigned value : {1, 0, 0, 0, 0, 1, 1, 3, 3, 0}) out.number(value);
+    out.begin(Section::annotation);
+    out.text("");
+    out.begin(Section::vertex_labels);
+    out.begin(Section::edge_labels);
+    out.begin(Section::numbers, false);
+    out.byte(0b111);
+    out.begin(Section::vertices);
+    for (const Run& run : runs) {
+      put_run(out, run);
+      for (std::uint64_t i = 0; i < std::min<std::uint64_t>(run.count, 3); ++i) out.raw(std::string_view("\2\0", 2));
+    }
+    out.begin(Section::edges);
+    out.commit();
+    return refusal();
+  };
+  const Head declared{UpdateKind::insert_vertex, label};
+  const Head implied{UpdateKind::insert_vertex, label | field::implied};
+  EXPECT_EQ(refusal_of_vertices({{declared, 3}}), "");
+  EXPECT_EQ(refusal_of_vertices({{declared, 1}, {implied, 1}, {declared, 1}}), "");
+  EXPECT_THAT(refusal_of_vertices({{declared, 0}, {implied, 3}}), HasSubstr("too long or too short"));
+  EXPECT_THAT(refusal_of_vertices({{declared, 4}}), HasSubstr("too long or too short"));
+  EXPECT_THAT(refusal_of_vertices({{declared, UINT64_MAX}}), HasSubstr("too long or too short"));
+  EXPECT_THAT(refusal_of_vertices({{declared, 1}, {declared, 2}}), HasSubstr("too long or too short"));
+  EXPECT_THAT(refusal_of_vertices({{{UpdateKind::insert_edge, field::label}, 3}}), HasSubstr("another kind"));
+  EXPECT_THAT(refusal_of_vertices({{{UpdateKind::insert_vertex, 0}, 3}}), HasSubstr("fields that it cannot have"));
+  EXPECT_THAT(refusal_of_vertices({{{UpdateKind::insert_vertex, label | field::time}, 3}}), HasSubstr("cannot have"));
+  EXPECT_THAT(refusal_of_vertices({{{UpdateKind::insert_vertex, label | field::attributes}, 3}}),
+              HasSubstr("it has attributes (field 0x100), which this version does not read; read it with"));
 }
 
 TEST_F(Forged, ATextLongerThanTheFileIsRefusedBeforeItIsRead) {

@@ -89,7 +89,7 @@ TEST(Candidates, AreUnitedWhereTheyAreLittleApart) {
     candidates.by_label();
     candidates.by_degree();
     candidates.unite(share);
-    const Left& left = candidates.left();
+    const RemainingCandidates& left = candidates.left();
     return std::vector<std::uint64_t>(left.candidates.begin(), left.candidates.begin() + 5);
   };
   EXPECT_EQ(united(0), (std::vector<std::uint64_t>{12, 12, 2, 3, 16})) << "c has a neighbour labelled B";

@@ -194,10 +194,11 @@ TEST(PaymentsText, EveryBoundIsRefusedByName) {
   using testing::HasSubstr;
   using Options = PaymentsOptions;
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_THAT(refusal([](Options& o) { o.updates = ~std::uint64_t{0}; }), HasSubstr("too many updates; give at most 2^40"));
-  EXPECT_THAT(refusal([](Options& o) { o.accounts = 15; }), HasSubstr("accounts are out of range"));
-  EXPECT_THAT(refusal([](Options& o) { o.merchants = 0; }), HasSubstr("merchants are out of range"));
-  EXPECT_THAT(refusal([](Options& o) { o.atms = 0; }), HasSubstr("cash machines are out of range"));
+  EXPECT_THAT(refusal([](Options& o) { o.updates = ~std::uint64_t{0}; }),
+              HasSubstr("there are too many updates; give at most 2^40"));
+  EXPECT_THAT(refusal([](Options& o) { o.accounts = 15; }), HasSubstr("the number of accounts is out of range"));
+  EXPECT_THAT(refusal([](Options& o) { o.merchants = 0; }), HasSubstr("the number of merchants is out of range"));
+  EXPECT_THAT(refusal([](Options& o) { o.atms = 0; }), HasSubstr("the number of cash machines is out of range"));
   EXPECT_THAT(refusal([](Options& o) { o.planted.fill(~0U); }), HasSubstr("more than half of the accounts"));
   EXPECT_THAT(refusal([](Options& o) { o.updates = 100; }), HasSubstr("more than half of the updates"));
   EXPECT_THAT(refusal([](Options& o) { o.exponent = 2; }), HasSubstr("exponent"));
@@ -205,13 +206,13 @@ TEST(PaymentsText, EveryBoundIsRefusedByName) {
   EXPECT_THAT(refusal([](Options& o) { o.charge_backs = 1.5; }), HasSubstr("charge-backs"));
   EXPECT_THAT(refusal([](Options& o) { o.recalled = 0.6, o.repeated = 0.6; }), HasSubstr("recalled and repeated"));
   EXPECT_THAT(refusal([](Options& o) { o.recalled = nan; }), HasSubstr("recalled and repeated"));
-  EXPECT_THAT(refusal([](Options& o) { o.start = -1; }), HasSubstr("start is out of range"));
-  EXPECT_THAT(refusal([](Options& o) { o.duration = 0; }), HasSubstr("duration is out of range"));
+  EXPECT_THAT(refusal([](Options& o) { o.start = -1; }), HasSubstr("the start is out of range"));
+  EXPECT_THAT(refusal([](Options& o) { o.duration = 0; }), HasSubstr("the duration is out of range"));
   EXPECT_THAT(refusal([](Options& o) { o.duration = 1'500, o.window = 0, o.planted_span = 16; }),
               HasSubstr("more updates than"));
-  EXPECT_THAT(refusal([](Options& o) { o.window = -1; }), HasSubstr("window is out of range"));
-  EXPECT_THAT(refusal([](Options& o) { o.planted_span = 0; }), HasSubstr("span of planted patterns is out of range"));
-  EXPECT_THAT(refusal([](Options& o) { o.planted_span = o.window / 4 + 1; }), HasSubstr("above a quarter of the window"));
+  EXPECT_THAT(refusal([](Options& o) { o.window = -1; }), HasSubstr("the window is out of range"));
+  EXPECT_THAT(refusal([](Options& o) { o.planted_span = 0; }), HasSubstr("the span of planted patterns is out of range"));
+  EXPECT_THAT(refusal([](Options& o) { o.planted_span = o.window / 4 + 1; }), HasSubstr("exceeds a quarter of the window"));
   EXPECT_EQ(refusal([](Options& o) { o.planted.fill(0), o.updates = 0; }), "accepted");
   EXPECT_EQ(refusal([](Options& o) { o.charge_backs = 1; }), "accepted");
 }

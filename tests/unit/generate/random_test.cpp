@@ -81,14 +81,14 @@ TEST(Random, PowerLawWeightsFollowThePower) {
 
 TEST(Random, DiscreteDrawsByWeight) {
   const std::vector<std::uint32_t> weights = {5, 0, 1, 10, 4};
-  const Discrete draw{std::span(weights)};
+  const AliasTable draw{std::span(weights)};
   Random random(3);
   std::vector<int> seen(weights.size());
   for (int i = 0; i < 200'000; ++i) ++seen.at(draw(random));
   for (std::size_t i = 0; i < weights.size(); ++i) EXPECT_NEAR(seen[i], 10'000.0 * weights[i], 700) << i;
   EXPECT_EQ(seen[1], 0);
   const std::vector<std::uint32_t> one = {3};
-  EXPECT_EQ(Discrete{std::span(one)}(random), 0U);
+  EXPECT_EQ(AliasTable{std::span(one)}(random), 0U);
 }
 
 TEST(Random, ShuffleKeepsAllAndReachesEveryOrder) {

@@ -56,7 +56,7 @@ TEST(Stream, InsertionsAndDeletionsAreMixed) {
 }
 
 TEST(Stream, NoiseIsDuplicateInsertsAndAbsentDeletesOnly) {
-  const StreamOptions options{.insertions = 0.3, .deletions = 0.3, .noise = 0.2};
+  const GeneratorOptions options{.insertions = 0.3, .deletions = 0.3, .noise = 0.2};
   const Stream stream = make_stream(small(), options);
   std::set<Edge> live(stream.start_edges().begin(), stream.start_edges().end());
   int duplicate = 0;
@@ -155,9 +155,9 @@ TEST(Stream, FilesHoldTheSameAsHandles) {
 
 TEST(Stream, RefusesSharesOutOfRange) {
   for (const double bad : {-0.1, 1.1, std::numeric_limits<double>::quiet_NaN()}) {
-    EXPECT_THROW(validate(StreamOptions{.insertions = bad}), Error);
-    EXPECT_THROW(validate(StreamOptions{.deletions = bad}), Error);
-    EXPECT_THROW(validate(StreamOptions{.noise = bad}), Error);
+    EXPECT_THROW(validate(GeneratorOptions{.insertions = bad}), Error);
+    EXPECT_THROW(validate(GeneratorOptions{.deletions = bad}), Error);
+    EXPECT_THROW(validate(GeneratorOptions{.noise = bad}), Error);
   }
 }
 

@@ -29,7 +29,7 @@ struct Distance {
 
 Distance distance(World& world, GpuTables tables) {
   Workers workers(2);
-  GpuOptions options{.policy = CachePolicy::resident, .measure = true};
+  const GpuSettings options{{.policy = CachePolicy::resident, .measure = true}};
   const std::vector<graph::Resolved> resolved = world.graph.resolved();
   match::Programs programs = world.programs;
   choose_tables(world.tasks, resolved, tables, programs);

@@ -62,7 +62,7 @@ std::uint64_t expect_same(const plan::BoundQuery& query, DeviceCandidates& steps
         candidates.refine();
       }
     };
-    const filter::Left before = here.left();
+    const filter::RemainingCandidates before = here.left();
     step(here, upto);
     for (int number = 0; number <= upto; ++number) step(there, number);
     EXPECT_TRUE(there.left() == here.left()) << what << ", step " << upto;

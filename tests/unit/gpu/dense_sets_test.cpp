@@ -13,6 +13,7 @@
 #include "match/backend.hpp"
 #include "mine/cliques.hpp"
 #include "mine/dense_spaces.hpp"
+#include "unit/engine/idle_backend.hpp"
 #include "unit/mine/brute_force.hpp"
 
 namespace deltamatch::gpu {
@@ -226,12 +227,11 @@ TEST(DenseSpaces, AreNotMadeOnceTheRunIsStopped) {
 }
 
 /// Counts on devices that are the host.
-class HostBackend final : public Backend {
+class HostBackend final : public test::IdleBackend {
  public:
   HostBackend(std::vector<HostDenseOps::Figures>& figures, const DenseSettings& settings)
       : figures_(&figures), settings_(settings) {}
-  graph::SlabAllocator& slabs() noexcept override { return graph::heap_slabs(); }
-  std::unique_ptr<match::Matcher> make_matcher(Workers& workers) override { return match::make_cpu_matcher(workers); }
+  [[nodiscard]] BackendCapabilities capabilities() const noexcept override { return {.cliques = true}; }
   std::unique_ptr<match::DenseSetCounter> make_dense_set_counter() override {
     std::vector<MakeDenseOps> devices;
     for (auto& each : *figures_) devices.emplace_back([&each] { return std::make_unique<HostDenseOps>(each); });

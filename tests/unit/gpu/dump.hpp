@@ -28,7 +28,7 @@ struct Dumper {
     put(ids, begin, end);
     if (tags != nullptr) put(tags, begin, end);
   }
-  DELTAMATCH_HOST_DEVICE void put_list(const GraphView& view, const Reading& reading, std::uint32_t vertex) {
+  DELTAMATCH_HOST_DEVICE void put_list(const GraphView& view, const DeviceReading& reading, std::uint32_t vertex) {
     if (reading.relation == 0xffffffff) return;
     const Store& store = view.stores[reading.store];
     const Row row = store.rows[vertex];

@@ -101,8 +101,8 @@ TEST(GpuManagedSlabs, RefuseMoreThanTheDeviceHolds) {
     FAIL() << "a pebibyte was given";
   } catch (const graph::SlabShortage& shortage) {
     const std::string told = shortage.what();
-    EXPECT_TRUE(told.starts_with("policy managed: the graph's lists outgrow device memory (")) << told;
-    EXPECT_NE(told.find("; take another policy"), std::string::npos) << told;
+    EXPECT_TRUE(told.starts_with("policy managed: the graph's lists exceed the ")) << told;
+    EXPECT_NE(told.find("; use another policy"), std::string::npos) << told;
   }
   EXPECT_EQ(slabs.bytes(), 0U);
   void* slab = slabs.allocate(4096);

@@ -10,6 +10,7 @@
 #include "gpu/mine/motif_pool.hpp"
 #include "host_motif_ops.hpp"
 #include "match/backend.hpp"
+#include "unit/engine/idle_backend.hpp"
 #include "unit/mine/brute_force.hpp"
 
 namespace deltamatch::gpu {
@@ -17,12 +18,11 @@ namespace {
 
 using Edges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
-class HostBackend final : public Backend {
+class HostBackend final : public test::IdleBackend {
  public:
   HostBackend(std::vector<HostFigures>& figures, const MotifSettings& settings, bool teams)
       : figures_(&figures), settings_(settings), teams_(teams) {}
-  graph::SlabAllocator& slabs() noexcept override { return graph::heap_slabs(); }
-  std::unique_ptr<match::Matcher> make_matcher(Workers& workers) override { return match::make_cpu_matcher(workers); }
+  [[nodiscard]] BackendCapabilities capabilities() const noexcept override { return {.motifs = true}; }
   std::unique_ptr<match::MotifCounter> make_motif_counter() override {
     std::vector<MakeMotifOps> devices;
     for (auto& each : *figures_) {

@@ -120,16 +120,16 @@ TEST(JsonSource, EndsWithWhatIsWrongAfterAllBeforeIt) {
     EXPECT_EQ(elements("[1,\n", step), "1.0 1 | test:2, element 1 from 0: the array does not end");
     EXPECT_EQ(elements("[", step), "test:1, element 0 from 0: the array does not end");
     EXPECT_EQ(elements("[1 2]", step),
-              "1.0 1 | test:1, element 1 from 0: neither a comma nor the array's end behind an element");
-    EXPECT_EQ(elements("[1,]", step), "1.0 1 | test:1, element 1 from 0: a comma before the array's end");
-    EXPECT_EQ(elements("[1,,2]", step), "1.0 1 | test:1, element 1 from 0: no value where one belongs");
+              "1.0 1 | test:1, element 1 from 0: neither a comma nor the end of the array follows an element");
+    EXPECT_EQ(elements("[1,]", step), "1.0 1 | test:1, element 1 from 0: a comma before the end of the array");
+    EXPECT_EQ(elements("[1,,2]", step), "1.0 1 | test:1, element 1 from 0: a value is missing");
     EXPECT_EQ(elements("[1]\n[2]", step), "1.0 1 | test:2, element 1 from 0: something follows the array");
     EXPECT_EQ(elements("[{\"a\":\"b\n\"}]", step), "test:1, element 0 from 0: a string does not end in its line");
     EXPECT_EQ(elements("[{\"a\":1", step), "test:1, element 0 from 0: a value does not end");
     // The codec judges brackets of the wrong kind. They cost one record.
     EXPECT_EQ(elements("[{\"a\":1],2]", step), "1.0 {\"a\":1] | 1.1 2 | ");
     EXPECT_EQ(elements("{\"a\":1}\n{", step, JsonLayout::sequence), "1.0 {\"a\":1} | test:2: a value does not end");
-    EXPECT_EQ(elements("{}}", step, JsonLayout::sequence), "1.0 {} | test:1: no value where one belongs");
+    EXPECT_EQ(elements("{}}", step, JsonLayout::sequence), "1.0 {} | test:1: a value is missing");
     EXPECT_EQ(elements("[1234,12345]", step, JsonLayout::array, 4),
               "1.0 1234 | test:1, element 1 from 0: a value of more than 4 bytes, or one that does not end");
     EXPECT_EQ(elements("[{\"\":1},[12345]]", step, JsonLayout::array, 6),
@@ -141,7 +141,7 @@ TEST(JsonFiles, AreReadByTheirLayout) {
   const std::string a = R"({"source":1,"target":2})";
   const std::string b = R"({"source":2,"target":3})";
   const std::string broken = R"({"source":2})";
-  StreamOptions skip;
+  ReadOptions skip;
   skip.on_error = OnError::skip;
   const auto read = [&](const std::string& text) { return read_all(text, skip); };
   // In a file that is one array, each element is a record.
@@ -161,7 +161,7 @@ TEST(JsonFiles, AreReadByTheirLayout) {
 
 TEST(JsonFiles, AnArrayOfALineIsNeverSplit) {
   const std::string one = R"({"source":1,"target":2})";
-  StreamOptions options;
+  ReadOptions options;
   options.limits.max_updates = 2;
   EXPECT_THAT(read_all(one + "\n[" + one + "," + one + "," + one + "]\n" + one + "\n", options),
               ElementsAre("+ 1 -> 2", "--", "+ 1 -> 2", "+ 1 -> 2", "+ 1 -> 2", "--", "+ 1 -> 2"));
@@ -169,7 +169,7 @@ TEST(JsonFiles, AnArrayOfALineIsNeverSplit) {
 
 TEST(JsonFiles, ADeadLetterHoldsTheWholeLineOnce) {
   testing::Folder folder;
-  StreamOptions options;
+  ReadOptions options;
   options.on_error = OnError::dead_letter;
   options.dead_letters = folder.file("dead");
   const std::string line = R"([{"source":1,"target":2},{"source":3,"target":4}])";

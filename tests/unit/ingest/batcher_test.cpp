@@ -7,17 +7,17 @@ namespace {
 
 using ::testing::ElementsAre;
 
-StreamOptions limits(std::size_t updates, Timestamp span) {
-  StreamOptions options;
+ReadOptions limits(std::size_t updates, Timestamp span) {
+  ReadOptions options;
   options.limits = {updates, span};
   options.codec.time_unit = TimeUnit::microseconds;
   return options;
 }
 
-std::vector<std::size_t> sizes(std::string_view bytes, const StreamOptions& options) {
+std::vector<std::size_t> sizes(std::string_view bytes, const ReadOptions& options) {
   std::vector<std::size_t> out;
   for (const unsigned read_ahead : {0u, 1u, 3u}) {
-    StreamOptions each = options;
+    ReadOptions each = options;
     each.read_ahead = read_ahead;
     const auto stream = open_memory(bytes, "test", each);
     PositionedBatch batch;
@@ -56,7 +56,7 @@ TEST(Batcher, SpansOfTimesThatLieFurtherApartThan64BitsHold) {
 }
 
 TEST(Batcher, UpdatesWithoutTimesDoNotCountForTheSpan) {
-  StreamOptions options = limits(0, 10);
+  ReadOptions options = limits(0, 10);
   EXPECT_THAT(sizes("source,target,time\n1,2,0\n1,2,\n1,2,5\n1,2,50\n", options), ElementsAre(3, 1));
 }
 
@@ -70,7 +70,7 @@ TEST(Batcher, AWindowBoundsTheSpan) {
 }
 
 TEST(Batcher, RemembersPositionsAndRecords) {
-  StreamOptions options = limits(2, 0);
+  ReadOptions options = limits(2, 0);
   testing::Folder folder;
   options.on_error = OnError::dead_letter;
   options.dead_letters = folder.file("dead.jsonl");
@@ -143,7 +143,7 @@ TEST(Batcher, AFloodOfRefusalsIsBounded) {
   std::string junk;
   for (std::size_t i = 0; i < max_listed + 10; ++i) junk += "x\n";
   testing::Folder folder;
-  StreamOptions options;
+  ReadOptions options;
   options.format = Format::snap;
   options.on_error = OnError::dead_letter;
   options.dead_letters = folder.file("dead.jsonl");

@@ -48,7 +48,7 @@ struct Outcome {
 };
 
 Outcome outcome_of(std::string_view bytes, bool recognise) {
-  StreamOptions options;
+  ReadOptions options;
   if (!recognise) options.format = Format::binary;
   options.on_error = OnError::skip;
   options.limits.max_updates = 3;
@@ -192,7 +192,7 @@ TEST(BinaryBlocks, TheRefusalNamesThePlaceAndTheRemedy) {
   EXPECT_EQ(
       error_of([&] { (void)read_all(bytes); }),
       fmt::format("test: the stream is damaged: a checksum does not match in the block at byte {}; fetch or write it again; "
-                  "what stands before is whole",
+                  "the records before are whole",
                   second));
 }
 

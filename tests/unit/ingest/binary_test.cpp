@@ -75,10 +75,15 @@ TEST(Binary, RefusesEachByItsReason) {
   EXPECT_EQ(one("\x10\x00\x02\x04"s), "+ 1 -> 2");
   EXPECT_EQ(one(""), "! malformed: the record is cut short");
   EXPECT_EQ(one("\x10"), "! malformed: the record is cut short");
-  EXPECT_EQ(one("{}"), "! malformed: the first byte 0x7b is none of version 1");
-  EXPECT_EQ(one("\x20\x00\x02\x04"s), "! malformed: the first byte 0x20 is none of version 1");
-  EXPECT_EQ(one("\x14\x00\x02\x04"s), "! bad_operation: the first byte 0x14 is no kind of update");
-  EXPECT_EQ(one("\x10\x40\x02\x04"s), "! malformed: the flags 0x40 have no meaning here");
+  EXPECT_EQ(one("{}"), "! malformed: the first byte 0x7b does not exist in version 1");
+  EXPECT_EQ(one("\x20\x00\x02\x04"s), "! malformed: the first byte 0x20 does not exist in version 1");
+  EXPECT_EQ(one("\x14\x00\x02\x04"s), "! bad_operation: the first byte 0x14 is not a kind of update");
+  EXPECT_EQ(one("\x10\x40\x02\x04"s), "! malformed: it has a key (field 0x40), which this version does not read");
+  EXPECT_EQ(one("\x10\x84\x02\x01L\x02\x04"s),
+            "! malformed: it has attributes (field 0x100), which this version does not read");
+  EXPECT_EQ(one("\x10\x80\x10\x02\x04"s), "! malformed: it has the field 0x800, which this version does not read");
+  EXPECT_EQ(one("\x12\x80\x04\x02"s), "! malformed: the flags 0x200 have no meaning here");
+  EXPECT_EQ(one("\x10\x84\x00\x02\x04"s), "! malformed: the record is cut short, or a number is not in its shortest form");
   EXPECT_EQ(one("\x12\x04\x02\x01L"s), "! malformed: the flags 0x04 have no meaning here");
   for (const std::string& bad : {
            "\x10\x00\x02"s,                                              // no target
@@ -92,7 +97,7 @@ TEST(Binary, RefusesEachByItsReason) {
            "\x10\x20\x02\x04"s,                                          // no time
            "\x10\x08\x02\x04"s,                                          // no label of the source
        }) {
-    EXPECT_EQ(one(bad), "! malformed: the record is cut short, or a number is written as none is");
+    EXPECT_EQ(one(bad), "! malformed: the record is cut short, or a number is not in its shortest form");
   }
   EXPECT_EQ(one("\x10\x00\x02\x04\x00\x00"s), "! malformed: 2 bytes follow the record");
   EXPECT_EQ(one("\x10\x01\x00\x04"s), "! bad_id: source `` is empty");
@@ -125,8 +130,9 @@ TEST(Binary, OptionsOfTextAreWrongUsage) {
   EXPECT_THAT(error([](CodecOptions& o) { o.columns = "source,target"; }),
               HasSubstr("columns: binary records have no columns"));
   EXPECT_THAT(error([](CodecOptions& o) { o.time_unit = TimeUnit::seconds; }),
-              HasSubstr("time: binary records bear microseconds"));
-  EXPECT_THAT(error([](CodecOptions& o) { o.time_format = "%Y"; }), HasSubstr("time: binary records bear microseconds"));
+              HasSubstr("time: binary records have times in microseconds"));
+  EXPECT_THAT(error([](CodecOptions& o) { o.time_format = "%Y"; }),
+              HasSubstr("time: binary records have times in microseconds"));
 }
 
 /// Draws updates of every shape, with texts and numbers from the limits of their ranges.
@@ -221,7 +227,7 @@ TEST(BinaryStream, IsRecognisedUnpackedAndJoined) {
   EXPECT_THAT(read_all(one), ElementsAre("+ 1 -> 2", "- 1 -> 2"));
   EXPECT_THAT(read_all(one + one), ElementsAre("+ 1 -> 2", "- 1 -> 2", "+ 1 -> 2", "- 1 -> 2"));
   EXPECT_THAT(read_all(stream({})), ElementsAre());
-  StreamOptions options;
+  ReadOptions options;
   options.format = Format::binary;
   EXPECT_THAT(read_all("", options), ElementsAre());
   const auto opened = open_memory(one, "test");
@@ -230,7 +236,7 @@ TEST(BinaryStream, IsRecognisedUnpackedAndJoined) {
 }
 
 TEST(BinaryStream, BadRecordsCostNoOther) {
-  StreamOptions options;
+  ReadOptions options;
   options.on_error = OnError::skip;
   const std::string bytes = stream({"\x10\x00\x02\x04"s, "", "\x10\x00\x02"s, "\x10\x00\x06\x08"s});
   const auto opened = open_memory(bytes, "test", options);
@@ -240,7 +246,7 @@ TEST(BinaryStream, BadRecordsCostNoOther) {
 }
 
 TEST(BinaryStream, RecordsBeyondTheLimitArePassedOver) {
-  StreamOptions options;
+  ReadOptions options;
   options.on_error = OnError::skip;
   options.max_record = 100;
   Update update = edge(1, 2);
@@ -304,7 +310,7 @@ TEST(BinaryStream, ATornTailIsAnErrorWithItsOffsetAfterWhatStandsBefore) {
   for (std::size_t size = 1; size < whole.size(); ++size) {
     if (size == binary_preamble_size || size == binary_preamble_size + 5) continue;  // between records
     std::vector<std::string> found;
-    StreamOptions options;
+    ReadOptions options;
     options.format = Format::binary;
     options.limits.max_updates = 1;
     const std::string error = error_of([&] {
@@ -322,13 +328,13 @@ TEST(BinaryStream, ATornTailIsAnErrorWithItsOffsetAfterWhatStandsBefore) {
   std::string bytes = stream({});
   append_binary_framed(bytes, large);
   bytes.pop_back();
-  StreamOptions options;
+  ReadOptions options;
   options.max_record = 5;
   EXPECT_THAT(error_of([&] { (void)read_all(bytes, options); }), HasSubstr("ends within what begins at byte 9"));
 }
 
 TEST(BinaryStream, WhatIsNoneIsRefused) {
-  StreamOptions options;
+  ReadOptions options;
   options.format = Format::binary;
   EXPECT_THAT(error_of([&] { (void)read_all("1 2\n", options); }), HasSubstr("does not begin as a binary stream does"));
   EXPECT_THAT(error_of([&] {

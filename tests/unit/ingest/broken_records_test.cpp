@@ -2,9 +2,9 @@
 #include <array>
 #include <source_dir.hpp>
 
+#include "encoding/numbers.hpp"
 #include "ingest/codec/binary.hpp"
 #include "ingest/source/record_source.hpp"
-#include "ingest/text/varint.hpp"
 #include "support.hpp"
 
 namespace deltamatch::ingest {
@@ -115,7 +115,7 @@ TEST(BrokenRecords, AreRefusedAlikeWhateverFollowsThem) {
 std::string file_of(const Section& section, std::size_t& broken) {
   std::string out;
   const auto add = [&](const std::string& record) {
-    if (section.format == Format::binary) append_varint(out, record.size());
+    if (section.format == Format::binary) encoding::put_number(out, record.size());
     out += record;
     if (section.format != Format::binary) out += '\n';
   };
@@ -133,7 +133,7 @@ TEST(BrokenRecords, InFilesTooOneBadRecordNeverCostsAGoodOne) {
   for (const Section& section : sections()) {
     std::size_t broken = 0;
     const std::string file = file_of(section, broken);
-    StreamOptions options;
+    ReadOptions options;
     options.format = section.format;
     options.codec = section.options;
     if (section.format == Format::csv) options.codec.header = false;

@@ -17,7 +17,7 @@ std::filesystem::path data_folder() {
 using Kinds = std::map<UpdateKind, std::size_t>;
 
 /// `doubt` is the code of the only warning that does not depend on times. Empty: there must be none.
-Kinds read_kinds(const std::string& path, StreamOptions options, Format format, std::string_view doubt = {}) {
+Kinds read_kinds(const std::string& path, ReadOptions options, Format format, std::string_view doubt = {}) {
   options.max_ahead = Timestamp{86'400'000'000};
   const auto stream = open_stream(path, options);
   EXPECT_EQ(stream->format(), format) << path;
@@ -84,7 +84,7 @@ TEST_P(RealData, HasTheRowsOfItsReadme) {
   const auto path = data_folder() / set.path;
   if (!std::filesystem::exists(path))
     GTEST_SKIP() << path << " is not there: set DELTAMATCH_DATA to the folder of the real data sets";
-  StreamOptions options;
+  ReadOptions options;
   options.limits.max_updates = 8192;
   options.codec.columns = set.columns;
   Kinds kinds = read_kinds(path.string(), options, set.format, set.doubt);
@@ -121,7 +121,7 @@ TEST_P(RealTimes, AreDoubtedOnlyIfTheyAreNoSeconds) {
   const auto path = data_folder() / set.path;
   if (!std::filesystem::exists(path))
     GTEST_SKIP() << path << " is not there: set DELTAMATCH_DATA to the folder of the real data sets";
-  StreamOptions options;
+  ReadOptions options;
   options.window = set.window;
   options.limits = BatchLimits{8192, 0}.within_window(set.window);
   options.codec.columns = set.columns;
@@ -171,7 +171,7 @@ TEST_P(RealArchives, StreamFromAPipe) {
       path.string(), set.member);
   FILE* const pipe = ::popen(command.c_str(), "r");
   ASSERT_NE(pipe, nullptr);
-  StreamOptions options;
+  ReadOptions options;
   options.codec.negative_ids = set.deletes;
   Kinds kinds = read_kinds(fmt::format("/dev/fd/{}", ::fileno(pipe)), options, Format::tve);
   EXPECT_EQ(::pclose(pipe), 0);

@@ -42,9 +42,9 @@ TEST(Snap, RefusesEachByItsReason) {
   const std::string remedy = " (--ids string, in a configuration ids: string, keeps it as text)";
   EXPECT_THAT(
       decode(Format::snap, {"1 2", "1", "1 2 3", "1 x", "NaN 2", "9223372036854775808 1", "1.0 2"}),
-      ElementsAre("+ 1 -> 2", "! wrong_arity: 1 fields where there are 2", "! wrong_arity: 3 fields where there are 2",
+      ElementsAre("+ 1 -> 2", "! wrong_arity: 1 field instead of 2", "! wrong_arity: 3 fields instead of 2",
                   "! bad_id: target `x` is not an integer" + remedy, "! bad_id: source `NaN` is not an integer" + remedy,
-                  "! bad_id: source `9223372036854775808` is beyond 64 bits" + remedy,
+                  "! bad_id: source `9223372036854775808` exceeds 64 bits" + remedy,
                   "! bad_id: source `1.0` is not an integer" + remedy));
   EXPECT_THAT(decode(Format::snap, {"1 2 NaN"}), ElementsAre("! bad_time: time `NaN` is not a time, or beyond the range"));
   EXPECT_THAT(decode(Format::snap, {"1 2 99999999999999"}), ElementsAre(HasSubstr("bad_time")));
@@ -117,7 +117,7 @@ break",b,"")"}),
                           "! bad_id: source `line\\x0abreak` holds a control character"));
   for (const char* record : {R"(a"b,c,x)", R"("a"b,c,x)", R"("a,c,x)", R"(a,b,")"}) {
     EXPECT_THAT(decode(Format::csv, {"source,target,label", record}),
-                ElementsAre("! malformed: a quote or a line end is misplaced, or a quote is missing"))
+                ElementsAre("! malformed: a quote or a line end is in a wrong place, or a quote is missing"))
         << record;
   }
 }
@@ -127,13 +127,13 @@ TEST(Csv, Separators) {
   EXPECT_THAT(decode(Format::csv, {"source\ttarget", "1\t2"}), ElementsAre("+ 1 -> 2"));
   CodecOptions options;
   options.separator = '|';
-  EXPECT_THAT(error_of([&] { (void)make_codec(Format::csv, options); }), HasSubstr("separates no CSV fields"));
+  EXPECT_THAT(error_of([&] { (void)make_codec(Format::csv, options); }), HasSubstr("cannot separate CSV fields"));
 }
 
 TEST(Csv, RefusesEachByItsReason) {
   EXPECT_THAT(decode(Format::csv, {"source,target,time,op", "1,2,3", "1,2,3,+,5", "1,,3,+", "1,2,x,+", "1,2,3,?", "1,2,,"}),
               ElementsAre(HasSubstr("! wrong_arity: 3"), HasSubstr("! wrong_arity: 5"), "! bad_id: target `` is empty",
-                          HasSubstr("! bad_time"), HasSubstr("! bad_operation: op `?` is not known: +, insert"),
+                          HasSubstr("! bad_time"), HasSubstr("! bad_operation: op `?` is unknown: +, insert"),
                           HasSubstr("--op-values 'VALUE=-'")));
 }
 
@@ -144,8 +144,9 @@ TEST(Csv, AHeaderThatLacksColumnsEndsTheStreamWithARemedy) {
     EXPECT_NE(decoded.remedy, "");
     return std::string(decoded.message);
   };
-  EXPECT_EQ(header("id_1,id_2"), "the CSV header `id_1,id_2` names neither source and target nor a vertex and its label");
-  EXPECT_EQ(header("id,name"), "the CSV header `id,name` names neither source and target nor a vertex and its label");
+  EXPECT_EQ(header("id_1,id_2"),
+            "the CSV header `id_1,id_2` has no columns for source and target, nor for a vertex and its label");
+  EXPECT_EQ(header("id,name"), "the CSV header `id,name` has no columns for source and target, nor for a vertex and its label");
   EXPECT_EQ(header("source,from,target"), "the CSV header `source,from,target` has two columns for source");
   EXPECT_EQ(header("a,b", "source=a,target=c"), "the CSV header `a,b` has no column `c` for target");
 }
@@ -160,8 +161,8 @@ TEST(Jlg, AHeaderHoldsTwoSizesAndADirection) {
   const auto header = [](const char* text) { return decode(Format::jlg, {text, "1,2"}); };
   EXPECT_THAT(header("3,-3,u,g"), ElementsAre("! malformed: the header's `-3` is negative", "+ 1 -> 2"));
   EXPECT_THAT(header("x,3,u,g"), ElementsAre("! malformed: the header's `x` is not an integer", "+ 1 -> 2"));
-  EXPECT_THAT(header("3,18446744073709551616,u"), ElementsAre(HasSubstr("is beyond 64 bits"), "+ 1 -> 2"));
-  EXPECT_THAT(header("3,3,g,u"), ElementsAre("! malformed: the header's `g` is neither u nor d", "+ 1 -> 2"));
+  EXPECT_THAT(header("3,18446744073709551616,u"), ElementsAre(HasSubstr("exceeds 64 bits"), "+ 1 -> 2"));
+  EXPECT_THAT(header("3,3,g,u"), ElementsAre("! malformed: the `g` in the header is neither u nor d", "+ 1 -> 2"));
   CodecOptions whole;
   whole.whole = true;
   EXPECT_THAT(decode(Format::jlg, {"9223372036854775807,1,u", "0,1"}, whole),
@@ -172,12 +173,12 @@ TEST(Columns, ErrorsNameTheFault) {
   const auto fault = [](const char* columns, Format format = Format::snap) {
     return error_of([&] { (void)make_codec(format, with_columns(columns)); });
   };
-  EXPECT_THAT(fault("source,tagret"), HasSubstr("`tagret` is none of source, target, label"));
-  EXPECT_THAT(fault("source,source,target"), HasSubstr("source is there twice"));
-  EXPECT_THAT(fault("source,label"), HasSubstr("neither source and target nor vertex"));
-  EXPECT_THAT(fault("source,target,vertex"), HasSubstr("vertex goes with neither"));
-  EXPECT_THAT(fault("source=a,target", Format::csv), HasSubstr("positions and names are mixed"));
-  EXPECT_THAT(fault("source=a,target=b"), HasSubstr("snap files have no names for columns"));
+  EXPECT_THAT(fault("source,tagret"), HasSubstr("`tagret` is not one of source, target, label"));
+  EXPECT_THAT(fault("source,source,target"), HasSubstr("source is given twice"));
+  EXPECT_THAT(fault("source,label"), HasSubstr("source and target are missing, and so is vertex"));
+  EXPECT_THAT(fault("source,target,vertex"), HasSubstr("vertex cannot be given with source or target"));
+  EXPECT_THAT(fault("source=a,target", Format::csv), HasSubstr("positions and names cannot be mixed"));
+  EXPECT_THAT(fault("source=a,target=b"), HasSubstr("columns of snap files have no names"));
   EXPECT_THAT(fault("source,target", Format::jsonl), HasSubstr("have names, not positions"));
   EXPECT_THAT(fault("source,target", Format::tve), HasSubstr("fixed columns"));
   EXPECT_THAT(fault("source,target", Format::jlg), HasSubstr("fixed columns"));

@@ -38,7 +38,7 @@ TEST(Doubts, TheMedianOfALongInputIsThatOfItsWhole) {
     std::mt19937 random(1);
     std::vector<Timestamp> times;
     for (int i = 0; i < 500'000; ++i) {
-      times.push_back(static_cast<int>(random() % 100) < percent ? in_2023 + i : i % 1000);
+      times.push_back(static_cast<int>(random() % 100) < percent ? in_2023 + i : 1 + i % 1000);
     }
     EXPECT_EQ(codes(of_times(times).all(0)).size(), percent < 50 ? 1u : 0u);
   }
@@ -131,6 +131,24 @@ TEST(Doubts, AnInputWithoutAnEndIsJudgedAnewAsItGrows) {
   EXPECT_THAT(codes(doubts.fresh(0)), IsEmpty());
   for (int i = 0; i < 200; ++i) doubts.number_as_time(1000 * in_2023, false);
   EXPECT_THAT(codes(doubts.fresh(0)), ElementsAre("time_unit"));
+}
+
+Doubts of_labels(const std::vector<std::string_view>& labels) {
+  Doubts doubts;
+  for (const std::string_view label : labels) doubts.guessed_label("type", label, "remedy");
+  return doubts;
+}
+
+TEST(Doubts, LabelsSayOperationsIfAllAreSuchWordsAndOneSaysARemoval) {
+  const auto doubts = of_labels({"add", "remove", "add", "remove"}).all(0);
+  ASSERT_THAT(codes(doubts), ElementsAre("operation_unread"));
+  EXPECT_EQ(doubts[0].count, 2u);
+  for (const std::vector<std::string_view>& labels :
+       {std::vector<std::string_view>{"remove", "remove"}, {"add", "update"}, {"add", "remove", "PAYS"}, {"+", "-"}})
+    EXPECT_THAT(of_labels(labels).all(0), IsEmpty());
+  Doubts endless = of_labels({"add", "remove"});
+  EXPECT_THAT(codes(endless.fresh(0)), ElementsAre("operation_unread"));
+  EXPECT_THAT(endless.fresh(0), IsEmpty());
 }
 
 Update edge(const Id& source, const Id& target) {

@@ -33,8 +33,8 @@ TEST(ParseId, AutomaticTakesCanonicalIntegersAsIntegersAndKeepsEverythingElseApa
 
 TEST(ParseId, OverflowIsRefusedRatherThanTakenForAString) {
   for (const char* text : {"9223372036854775808", "-9223372036854775809", "99999999999999999999999999"}) {
-    EXPECT_EQ(id_of(text, IdKind::automatic), "! is beyond 64 bits") << text;
-    EXPECT_EQ(id_of(text, IdKind::integer), "! is beyond 64 bits") << text;
+    EXPECT_EQ(id_of(text, IdKind::automatic), "! exceeds 64 bits") << text;
+    EXPECT_EQ(id_of(text, IdKind::integer), "! exceeds 64 bits") << text;
     EXPECT_EQ(id_of(text, IdKind::string), fmt::format("'{}'", text));
   }
 }

@@ -140,15 +140,20 @@ TEST(Debezium, RefusesEachByItsReason) {
     const auto out = decode(Format::jsonl, {record}, columns("", Envelope::debezium));
     return out.size() == 1 ? out[0] : "not one";
   };
-  EXPECT_EQ(one(R"({"after":{"source":1,"target":2}})"), "! wrong_arity: there is no op");
+  EXPECT_EQ(one(R"({"after":{"source":1,"target":2}})"),
+            "! wrong_arity: the event has no field op, which says what has changed");
   EXPECT_THAT(one(R"({"op":"t"})"), HasSubstr("! bad_operation: op `t` says that a table was emptied"));
   EXPECT_THAT(one(R"({"op":"m","message":{"prefix":"x"}})"), HasSubstr("! bad_operation: op `m` is a message of the database"));
   EXPECT_EQ(one(R"({"op":"+","after":{"source":1,"target":2}})"), "! bad_operation: op `+` is none of c, r, u and d");
   EXPECT_EQ(one(R"({"op":1,"after":{"source":1,"target":2}})"), "! bad_operation: op `1` is none of c, r, u and d");
-  EXPECT_EQ(one(R"({"op":"c","before":{"source":1,"target":2}})"), "! wrong_arity: op `c` has no after");
-  EXPECT_EQ(one(R"({"op":"d","before":null,"after":null})"), "! wrong_arity: op `d` has no before");
-  EXPECT_EQ(one(R"({"op":"u","before":null,"after":{"source":1,"target":2}})"), "! wrong_arity: op `u` has no before");
-  EXPECT_EQ(one(R"({"op":"d","before":{"id":1}})"), "! wrong_arity: there is no before.source");
+  EXPECT_EQ(one(R"({"op":"c","before":{"source":1,"target":2}})"), "! wrong_arity: the event has op `c` and no row after");
+  EXPECT_EQ(one(R"({"op":"d","before":null,"after":null})"),
+            "! wrong_arity: the event has op `d` and no row before; let the database log whole rows (PostgreSQL: REPLICA "
+            "IDENTITY FULL)");
+  EXPECT_THAT(one(R"({"op":"u","before":null,"after":{"source":1,"target":2}})"),
+              HasSubstr("! wrong_arity: the event has op `u` and no row before; "));
+  EXPECT_EQ(one(R"({"op":"d","before":{"id":1}})"),
+            "! wrong_arity: there is no before.source among `id`; --columns source=NAME names it");
   EXPECT_EQ(one(R"({"op":"u","before":{"source":1,"target":2},"after":{"source":1,"target":"","x":1}})"),
             "! bad_id: after.target `` is empty");
   EXPECT_EQ(one(R"({"op":"u","before":{"source":1,"target":2.5},"after":{"source":1,"target":1}})"),
@@ -158,7 +163,8 @@ TEST(Debezium, RefusesEachByItsReason) {
   EXPECT_EQ(one(R"({"op":"c","after":5})"), "! malformed: field `after` is no object");
   EXPECT_EQ(one(R"({"payload":{"op":"c","after":{"source":1,"target":2}},"op":"d"})"),
             "! malformed: field `op` is there twice");
-  EXPECT_EQ(one(R"({"payload":{"payload":{"op":"c"}}})"), "! wrong_arity: there is no op");
+  EXPECT_EQ(one(R"({"payload":{"payload":{"op":"c"}}})"),
+            "! wrong_arity: the event has no field op, which says what has changed");
 }
 
 }  // namespace

@@ -82,6 +82,29 @@ TEST(Jsonl, FieldNamesOfTheUsersOwn) {
               ElementsAre("+ 1 -> 2 [x]"));
 }
 
+TEST(Jsonl, WhatIsThereInPlaceOfAnEdgeIsTold) {
+  const auto one = [](const std::string& record) { return decode(Format::jsonl, {record}).at(0); };
+  EXPECT_EQ(one(R"({"a":1,"b":2})"), "! wrong_arity: there is no source among `a`, `b`; --columns source=NAME names it");
+  EXPECT_EQ(one(R"([{"source":1,"target":2},{"a":1,"target":2}])"),
+            "! wrong_arity: element 1, from 0: there is no source among `a`; --columns source=NAME names it");
+  EXPECT_EQ(
+      one(R"({"source":{"id":1},"target":{"x":{"key":2}}})"),
+      "! malformed: field `source` is neither a string nor a number; --columns source=source.id,target=target.x.key reads the "
+      "fields in it");
+  EXPECT_EQ(
+      one(R"({"nodes":[{"id":1}],"links":[{"source":1,"target":1}]})"),
+      "! wrong_arity: there is no source; `links` holds an array of records, and `jq -c '.links[]'` makes a line of each");
+  EXPECT_EQ(one(R"({"x":[{"id":1}],"my y":[{"a":1}]})"),
+            "! wrong_arity: there is no source; it holds arrays of records, and one of `jq -c '.x[]'`, `jq -c '.\"my y\"[]'` "
+            "makes lines "
+            "of those that are edges");
+  EXPECT_EQ(one(R"({"payload":{"op":"c","after":{"source":1}}})"),
+            "! wrong_arity: there is no source; --envelope debezium reads a change event of Debezium");
+  EXPECT_EQ(
+      one("[1,2]"),
+      "! malformed: element 0, from 0: the array holds values and no objects; --columns source=0,target=1 reads it as a row");
+}
+
 TEST(Jsonl, RefusesEachByItsReason) {
   const auto refusal = [](const char* record) {
     const auto out = decode(Format::jsonl, {record});

@@ -20,11 +20,10 @@ CodecOptions columns(std::string text) {
 
 TEST(Message, EachStandsAlone) {
   EXPECT_THAT(messages(Format::csv, {"op,source,target", "+,1,2", "-,1,\"a,b\"\r\n"}, columns("op,source,target")),
-              ElementsAre(HasSubstr("! bad_operation: op `op` is not known"), "+ 1 -> 2", "- 1 -> 'a,b'"));
+              ElementsAre(HasSubstr("! bad_operation: op `op` is unknown"), "+ 1 -> 2", "- 1 -> 'a,b'"));
   EXPECT_THAT(messages(Format::tsv, {"-\t1\t2\tL\t5\n", "1\t2\tL\t"}, columns("source,target,label,time")),
               ElementsAre("- 1 -> 2 [L] @5000000", "+ 1 -> 2 [L]"));
-  EXPECT_THAT(messages(Format::snap, {"1 2 3"}, columns("source,target")),
-              ElementsAre("! wrong_arity: 3 fields where there are 2"));
+  EXPECT_THAT(messages(Format::snap, {"1 2 3"}, columns("source,target")), ElementsAre("! wrong_arity: 3 fields instead of 2"));
   EXPECT_THAT(messages(Format::tve, {"e 1 2", "-v 3\n"}), ElementsAre("+ 1 -> 2", "- 3"));
   EXPECT_THAT(messages(Format::jsonl, {"{\n \"source\": 1,\r\n \"target\": 2\n}\n"}), ElementsAre("+ 1 -> 2"));
 }
@@ -39,7 +38,7 @@ TEST(Message, EmptyOnesAndSeveralLinesAreMalformed) {
   EXPECT_THAT(messages(Format::tsv, {"1\t2\n1\t3\n"}, columns("source,target")), two);
   EXPECT_THAT(messages(Format::snap, {"1 2\n\n"}, columns("source,target")), two);
   EXPECT_THAT(messages(Format::csv, {"1,2,x\ny"}, columns("source,target,label")),
-              ElementsAre("! malformed: a quote or a line end is misplaced, or a quote is missing"));
+              ElementsAre("! malformed: a quote or a line end is in a wrong place, or a quote is missing"));
   EXPECT_THAT(messages(Format::csv, {"1,2,\"x\ny\""}, columns("source,target,label")), ElementsAre("+ 1 -> 2 [x\ny]"));
 }
 

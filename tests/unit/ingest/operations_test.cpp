@@ -64,7 +64,7 @@ TEST(Operations, InEveryFormatWithColumns) {
   EXPECT_THAT(decode(Format::tsv, {"7\t1\t2", "+\t1\t2"}, options), ElementsAre("- 1 -> 2", "+ 1 -> 2"));
   options.columns = "source,target,deleted";
   EXPECT_THAT(decode(Format::snap, {"1 2 true", "1 2 f", "1 2 7", "1 2 d"}, options),
-              ElementsAre("- 1 -> 2", "+ 1 -> 2", "- 1 -> 2", HasSubstr("! bad_operation: deleted `d` is not known: true")));
+              ElementsAre("- 1 -> 2", "+ 1 -> 2", "- 1 -> 2", HasSubstr("! bad_operation: deleted `d` is unknown: true")));
   options.columns.clear();
   for (const Format format : {Format::tve, Format::jlg, Format::mtx, Format::binary}) {
     EXPECT_THAT(error_of([&] { (void)make_codec(format, options); }), HasSubstr("op-values")) << format_name(format);

@@ -127,8 +127,8 @@ std::string text_of(const std::vector<Line>& lines) {
   return text;
 }
 
-StreamOptions options_of(std::size_t batch, unsigned read_ahead) {
-  StreamOptions options;
+ReadOptions options_of(std::size_t batch, unsigned read_ahead) {
+  ReadOptions options;
   options.codec.time_unit = TimeUnit::microseconds;
   options.limits.max_updates = batch;
   options.max_ahead = max_ahead;
@@ -213,7 +213,7 @@ TEST(RecordReader, AFailureBehindATimeThatMayBeAheadComesAfterAllRecordsBeforeIt
   Doubts doubts;
   RecordReader reader(source, *codec, doubts, max_ahead, false);
   std::vector<std::string> read;
-  Reading reading_now;
+  DecodedRecord reading_now;
   const std::string failure = testing::error_of([&] {
     while (reader.next(reading_now)) {
       read.push_back(testing::text_of(reading_now.updates[0]) + (reading_now.ahead ? " ahead" : ""));
@@ -234,7 +234,7 @@ TEST(RecordReader, ReadsNoFurtherThanItNeedsTo) {
     const auto codec = make_codec(Format::snap, reading);
     Doubts doubts;
     RecordReader reader(source, *codec, doubts, max_ahead, false);
-    Reading now;
+    DecodedRecord now;
     ASSERT_TRUE(reader.next(now));
     ASSERT_TRUE(reader.next(now));  // the first waits for the second
     for (std::uint64_t given = 3; given < 40; ++given) {
@@ -262,7 +262,7 @@ TEST(RecordReader, TimesThatLieFurtherApartThan64BitsHold) {
 }
 
 TEST(RecordReader, ATimeThatIsAheadDoesNotCutABatchBySpan) {
-  StreamOptions options = options_of(0, 0);
+  ReadOptions options = options_of(0, 0);
   options.limits.max_span = 10;
   const auto stream = open_memory("1 2 0\n1 3 900\n1 4 5\n1 5 6\n", "t.txt", options);
   PositionedBatch batch;
@@ -271,7 +271,7 @@ TEST(RecordReader, ATimeThatIsAheadDoesNotCutABatchBySpan) {
 }
 
 TEST(RecordReader, BothUpdatesOfARecordAreAhead) {
-  StreamOptions options = options_of(0, 0);
+  ReadOptions options = options_of(0, 0);
   options.codec.envelope = Envelope::debezium;
   options.codec.columns = "time=.ts_ms";
   std::string text;

@@ -19,8 +19,8 @@ using testing::read_all;
 using testing::read_file;
 using testing::write_file;
 
-StreamOptions with_policy(OnError policy, unsigned read_ahead = 0) {
-  StreamOptions options;
+ReadOptions with_policy(OnError policy, unsigned read_ahead = 0) {
+  ReadOptions options;
   options.on_error = policy;
   options.read_ahead = read_ahead;
   options.limits.max_updates = 2;
@@ -57,7 +57,7 @@ TEST(Policy, FailNamesTheLineOfWhatTheEngineRefused) {
   ASSERT_TRUE(stream->next(batch));
   const Reject reject{1, RejectReason::label_limit};
   EXPECT_EQ(error_of([&] { stream->settle(batch, {&reject, 1}); }),
-            "edges.txt:3: label_limit: edge from `3` to `4` states a label beyond the limit on different labels; correct the "
+            "edges.txt:3: label_limit: edge from `3` to `4` needs one more label than the limit allows; correct the "
             "record, or set on-error to skip or "
             "dead-letter");
 }
@@ -81,7 +81,7 @@ TEST(Policy, SkipCountsByReasonWhateverRefused) {
 
 TEST(Policy, DeadLettersKeepReasonPositionAndBytesInOrder) {
   Folder folder;
-  StreamOptions options = with_policy(OnError::dead_letter);
+  ReadOptions options = with_policy(OnError::dead_letter);
   options.dead_letters = folder.file("dead.jsonl");
   options.max_record = 100;
   options.format = Format::snap;
@@ -97,7 +97,7 @@ TEST(Policy, DeadLettersKeepReasonPositionAndBytesInOrder) {
       read_file(options.dead_letters),
       R"json({"v":1,"reason":"bad_id","source":"edges.txt","part":0,"position":2,"message":"source `x\\xff\"` is not an integer (--ids string, in a configuration ids: string, keeps it as text)","record":"x\udcff\"\t1","length":5})json"
       "\n"
-      R"({"v":1,"reason":"label_limit","source":"edges.txt","part":0,"position":3,"message":"edge from `3` to `4` states a label beyond the limit on different labels","record":"3 4","length":3})"
+      R"({"v":1,"reason":"label_limit","source":"edges.txt","part":0,"position":3,"message":"edge from `3` to `4` needs one more label than the limit allows","record":"3 4","length":3})"
       "\n"
       R"({"v":1,"reason":"too_long","source":"edges.txt","part":0,"position":4,"message":"the record has 200 bytes, more than the limit","record":")" +
           std::string(100, 'y') + R"(","length":200})" +
@@ -110,7 +110,7 @@ TEST(Policy, DeadLettersKeepReasonPositionAndBytesInOrder) {
 TEST(Policy, StreamsMayShareTheirDeadLetters) {
   Folder folder;
   const std::string path = folder.file("dead.jsonl");
-  StreamOptions options = with_policy(OnError::dead_letter);
+  ReadOptions options = with_policy(OnError::dead_letter);
   options.letters = make_dead_letter_file(path);
   options.format = Format::snap;
   for (const char* name : {"first.txt", "second.txt"}) read_all(*open_memory("1 2\nx 1\n", name, options));
@@ -122,7 +122,7 @@ TEST(Policy, StreamsMayShareTheirDeadLetters) {
 TEST(Policy, DeadLettersNeedAFileThatCanBeWritten) {
   EXPECT_THAT(error_of([] { (void)open_memory("1 2\n", "x", with_policy(OnError::dead_letter)); }),
               HasSubstr("dead letters need a file"));
-  StreamOptions options = with_policy(OnError::dead_letter);
+  ReadOptions options = with_policy(OnError::dead_letter);
   options.dead_letters = "/nonexistent/dead.jsonl";
   EXPECT_THAT(error_of([&] { (void)open_memory("1 2\n", "x", options); }),
               HasSubstr("/nonexistent/dead.jsonl: cannot be created: No such file"));
@@ -156,8 +156,8 @@ TEST(Stream, AnEndlessLineIsRefusedAndTheRestIsRead) {
 
 TEST(Stream, AHeaderThatCannotBeReadEndsItWithFileAndLine) {
   EXPECT_EQ(error_of([] { read_all("\na_1,b_2\n1,2\n", with_policy(OnError::skip)); }),
-            "test:2: the CSV header `a_1,b_2` names neither source and target nor a vertex and its label; give "
-            "--columns source=NAME,target=NAME, or where there is no header --columns source,target");
+            "test:2: the CSV header `a_1,b_2` has no columns for source and target, nor for a vertex and its label; give "
+            "--columns source=NAME,target=NAME, or if there is no header --columns source,target");
 }
 
 TEST(Stream, FilesAndTheirErrors) {
@@ -177,7 +177,7 @@ TEST(Stream, FilesAndTheirErrors) {
 TEST(Stream, ReadingAheadGivesTheSameBatches) {
   std::string bytes;
   for (int i = 0; i < 20000; ++i) bytes += fmt::format("{} {} {}\n", i, (i * 7919) % 20011, i / 3);
-  StreamOptions options;
+  ReadOptions options;
   options.limits = {97, 20};
   options.read_ahead = 0;
   const auto expected = read_all(bytes, options);
@@ -191,7 +191,7 @@ TEST(Stream, MayBeGivenUpInTheMiddle) {
   std::string bytes;
   for (int i = 0; i < 20000; ++i) bytes += "1 2\n";
   for (const unsigned depth : {0u, 1u, 4u}) {
-    StreamOptions options = with_policy(OnError::fail, depth);
+    ReadOptions options = with_policy(OnError::fail, depth);
     const auto stream = open_memory(bytes, "test", options);
     PositionedBatch batch;
     ASSERT_TRUE(stream->next(batch));
@@ -212,6 +212,24 @@ TEST(Stream, AThreadThatWaitsForAPipeIsStopped) {
   }  // the writer is still there and silent: this must return nevertheless
   ::close(ends[0]);
   ::close(ends[1]);
+}
+
+TEST(Stream, APipeIsReadFromItsFirstLineEnd) {
+  for (const std::string_view first :
+       {"1 2\n", "+\tP\tQ\n", "source,target\n1,2\n", "{\"source\":1,\"target\":2}\n", "BZ\n1 2\n"}) {
+    int ends[2];
+    ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+    ASSERT_EQ(::write(ends[1], first.data(), first.size()), static_cast<ssize_t>(first.size()));
+    ReadOptions options = with_policy(OnError::skip, 1);
+    options.limits.max_updates = 1;
+    if (first.starts_with("BZ")) options.format = Format::snap;
+    const auto stream = open_stream(fmt::format("/dev/fd/{}", ends[0]), options);
+    PositionedBatch batch;
+    ASSERT_TRUE(stream->next(batch)) << first;  // the writer is silent
+    EXPECT_EQ(batch.updates.size(), 1u);
+    ::close(ends[0]);
+    ::close(ends[1]);
+  }
 }
 
 TEST(Stream, ABatchKeepsItsViewsWhenMoved) {

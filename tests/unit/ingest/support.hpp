@@ -82,7 +82,7 @@ std::string error_of(Call&& call) {
 }
 
 /// Reads a stream to its end. Returns all updates, with a line of dashes between batches.
-inline std::vector<std::string> read_all(BatchSource& stream) {
+inline std::vector<std::string> read_all(UpdateStream& stream) {
   std::vector<std::string> out;
   PositionedBatch batch;
   while (stream.next(batch)) {
@@ -93,7 +93,7 @@ inline std::vector<std::string> read_all(BatchSource& stream) {
   return out;
 }
 
-inline std::vector<std::string> read_all(std::string_view bytes, const StreamOptions& options = {}) {
+inline std::vector<std::string> read_all(std::string_view bytes, const ReadOptions& options = {}) {
   return read_all(*open_memory(bytes, "test", options));
 }
 

@@ -31,7 +31,7 @@ TEST(Blanks, QuotedFieldsBehindThemSpanLines) {
               ElementsAre("+ 'a' -> 'b' [two\nlines]", "+ 'c' -> 'd' [e]"));
   EXPECT_THAT(read_all("source\ttarget\n \"a\nb\" \t\"c\"\n",
                        [] {
-                         StreamOptions options;
+                         ReadOptions options;
                          options.on_error = OnError::skip;
                          return options;
                        }()),
@@ -54,7 +54,7 @@ TEST(Gephi, TheFirstRecordSaysWhatTypeIs) {
 }
 
 TEST(Gephi, WhatWasNotSeenAtTheBeginningIsNotBelievedLater) {
-  StreamOptions skip;
+  ReadOptions skip;
   skip.on_error = OnError::skip;
   std::string text = "Source,Target,Type\n";
   for (int i = 0; i < 20'000; ++i) text += "broken\n";
@@ -121,9 +121,9 @@ TEST(MatrixMarket, OptionsThatItHasNoUseFor) {
 
 TEST(GSpan, OneGraphIsRead) {
   EXPECT_THAT(decode(Format::tve, {"t # 0", "v 0 a", "e 0 1 x", "t # -1", "# end", "e 1 2", "t # -1"}),
-              ElementsAre("+ 0 (a)", "+ 0 -> 1 [x]", HasSubstr("! malformed: a record behind t # -1")));
+              ElementsAre("+ 0 (a)", "+ 0 -> 1 [x]", HasSubstr("! malformed: a record follows t # -1")));
   EXPECT_THAT(decode(Format::tve, {"t # 5 * 12", "e 0 1", "t 3 3", "t # 1"}),
-              ElementsAre("+ 0 -> 1", "! malformed: a second header; a file holds one graph",
+              ElementsAre("+ 0 -> 1", "! malformed: there is a second header, but a file holds one graph",
                           HasSubstr("! malformed: a second graph begins here (t # 1)")));
   const auto codec = make_codec(Format::tve, {});
   (void)codec->decode("e 0 1");

@@ -38,10 +38,10 @@ TEST(Tve, NegativeIdsAreRefusedUnlessAskedFor) {
 TEST(Tve, AGarbageLineIsRefusedAndTheRestIsRead) {
   EXPECT_THAT(decode(Format::tve, {"e 1 2", "hello world", "x 1 2", "-", "e", "e 1", "e 1 2 3 4", "e a b",
                                    "e 1 99999999999999999999", "v", "v 1 2 3 4", "-x 1 2", "e 2 3"}),
-              ElementsAre("+ 1 -> 2", "! malformed: `hello` is none of t, v, e, -v and -e", HasSubstr("! malformed"),
+              ElementsAre("+ 1 -> 2", "! malformed: `hello` is not one of t, v, e, -v and -e", HasSubstr("! malformed"),
                           HasSubstr("! malformed"), HasSubstr("! wrong_arity"), HasSubstr("! wrong_arity"),
-                          "! wrong_arity: 5 fields where an edge has 3 or 4", "! bad_id: source `a` is not an integer",
-                          "! bad_id: target `99999999999999999999` is beyond 64 bits", HasSubstr("! wrong_arity"),
+                          "! wrong_arity: 5 fields, but an edge has 3 or 4", "! bad_id: source `a` is not an integer",
+                          "! bad_id: target `99999999999999999999` exceeds 64 bits", HasSubstr("! wrong_arity"),
                           HasSubstr("! wrong_arity"), HasSubstr("! malformed"), "+ 2 -> 3"));
 }
 
@@ -55,17 +55,17 @@ TEST(Tve, AHeaderHoldsTwoSizes) {
                 "t 3 18446744073709551615", "t 3 3 3", "t # x", "t 3 1", "e 0 1"},
                options),
         ElementsAre("! malformed: the header's `x` is not an integer", "! malformed: the header's `x` is not an integer",
-                    "! wrong_arity: 2 fields where a header has 3: t N M", HasSubstr("! wrong_arity: 1 fields"),
+                    "! wrong_arity: 2 fields, but a header has 3: t N M", HasSubstr("! wrong_arity: 1 fields"),
                     "! malformed: the header's `-3` is negative", "! malformed: the header's `-3` is negative",
                     "! malformed: the header's `3.0` is not an integer",
-                    "! malformed: the header's `18446744073709551616` is beyond 64 bits",
-                    "! malformed: the header's `18446744073709551615` is beyond 64 bits",
-                    "! wrong_arity: 4 fields where a header has 3: t N M",
+                    "! malformed: the header's `18446744073709551616` exceeds 64 bits",
+                    "! malformed: the header's `18446744073709551615` exceeds 64 bits",
+                    "! wrong_arity: 4 fields, but a header has 3: t N M",
                     "! malformed: a header of this kind is written t # NUMBER", "+ 0 -> 1"));
   }
   EXPECT_THAT(decode(Format::tve, {"t 2 1", "e 0 1", "t 2 1"}), ElementsAre("+ 0 -> 1"));
   EXPECT_THAT(decode(Format::tve, {"t 2 1", "e 0 1", "t 2 1"}, whole),
-              ElementsAre("+ 0 -> 1", "! malformed: a second header; a file holds one graph"));
+              ElementsAre("+ 0 -> 1", "! malformed: there is a second header, but a file holds one graph"));
 }
 
 TEST(Tve, AVerticesLabelDoesNotStickToTheNextEdge) {

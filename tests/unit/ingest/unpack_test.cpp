@@ -97,7 +97,7 @@ TEST_P(Unpack, ATruncatedArchiveIsAnErrorAfterWhatCouldBeRead) {
   const std::string whole = pack(text);
   for (const std::size_t size : {std::size_t{6}, std::size_t{20}, whole.size() / 2, whole.size() - 5, whole.size() - 1}) {
     const auto [out, error] = read_out(std::string_view(whole).substr(0, size));
-    EXPECT_EQ(error, fmt::format("test: the archive is truncated at byte {}; fetch or pack it again", size));
+    EXPECT_EQ(error, fmt::format("test: the archive is truncated at byte {}; fetch it or pack it again", size));
     EXPECT_TRUE(std::string_view(text).starts_with(out));
   }
 }
@@ -113,7 +113,7 @@ TEST_P(Unpack, AStreamHandsOverTheGoodBatchesAndNoCutLine) {
   const std::string whole = pack(numbers(50000));
   const std::string half = whole.substr(0, whole.size() / 2);
   for (const unsigned read_ahead : {0u, 2u}) {
-    StreamOptions options;
+    ReadOptions options;
     options.limits.max_updates = 1000;
     options.read_ahead = read_ahead;
     const auto stream = open_memory(half, "test", options);
@@ -142,6 +142,26 @@ TEST(UnpackOthers, PlainBytesPassUnchanged) {
        {std::string(), std::string("1"), std::string("BZh is a text\n"), std::string("\x1f"), numbers(100000)}) {
     EXPECT_EQ(read_out(text).first, text);
   }
+}
+
+TEST(UnpackOthers, BytesThatBeginNoArchiveAreNotWaitedFor) {
+  for (const std::string_view first : {"1 2\n", "B\n", "BZ\n", "P", "\x1f\n"}) {
+    testing::Dribble* source = nullptr;
+    auto bytes = std::make_unique<testing::Dribble>(std::string(first) + "later", first.size());
+    source = bytes.get();
+    const auto plain = unpacked(std::move(bytes));
+    EXPECT_EQ(source->bytes_read(), first == "P" ? 2u : first.size()) << first;  // P may begin a zip archive
+  }
+}
+
+TEST(UnpackOthers, ArchivesAreKnownByTheirFirstBytes) {
+  EXPECT_EQ(archive_in(gz("x")), "gzip");
+  EXPECT_EQ(archive_in(xz("x")), "xz");
+  EXPECT_EQ(archive_in(zst("x")), "zstd");
+  EXPECT_EQ(archive_in("PK\x03\x04"), "zip");
+  EXPECT_EQ(archive_in(std::string(257, 'x') + "ustar  "), "tar");
+  for (const std::string& text : {std::string(), std::string("BZh is a text\n"), std::string(300, 'x'), std::string("1 2\n")})
+    EXPECT_EQ(archive_in(text), "") << text;
 }
 
 TEST(UnpackOthers, ArchivesThatAreNotReadAreNamed) {

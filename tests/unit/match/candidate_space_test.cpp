@@ -85,23 +85,23 @@ class World {
       for (const plan::Plan& plan : plans_.plans) {
         partial.begin(plan, anchor);
         for (const bool lists : {false, true}) {
-          Allowance allowance(nullptr);
+          StepBudget step_budget(nullptr);
           if (limits) space.open(*query_, plan, vertices);
-          Enumerator walk(partial, *query_, ordered, &allowance);
+          Enumerator walk(partial, *query_, ordered, &step_budget);
           if (limits) walk.keep_to(space);
           Keeper keeper;
           const std::uint64_t found = walk.run({}, lists ? &keeper : nullptr);
           told.listed.merge(keeper.matches);
           if (!lists) told.counted += found;
-          told.steps += allowance.spent();
+          told.steps += step_budget.spent();
         }
         if (plan.count.terms.empty()) continue;
-        Allowance allowance(nullptr);
+        StepBudget step_budget(nullptr);
         if (limits) space.open(*query_, plan, vertices);
         Summation sum(partial, narrow, wide);
         sum.keep_to(limits ? &space : nullptr);
-        told.sum += sum.run({}, &allowance);
-        told.steps += allowance.spent();
+        told.sum += sum.run({}, &step_budget);
+        told.steps += step_budget.spent();
       }
     }
     told.entries = space.entries();

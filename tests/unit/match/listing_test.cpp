@@ -42,10 +42,11 @@ class World {
 
   struct Listed {
     std::multiset<std::vector<std::uint32_t>> matches;
-    std::vector<LeftAnchor> left;
+    std::vector<UnfinishedAnchor> left;
   };
 
-  Listed list(unsigned threads, std::uint64_t steps, std::span<const LeftAnchor> again = {}, RecordTaker* taker = nullptr) {
+  Listed list(unsigned threads, std::uint64_t steps, std::span<const UnfinishedAnchor> again = {},
+              RecordTaker* taker = nullptr) {
     Workers workers(threads);
     const auto matcher = make_cpu_matcher_with(workers, limits_);
     QueryTask task{&*query_, &plans_, true};
@@ -81,9 +82,9 @@ class World {
     const auto resolved = graph_.resolved();
     Partial partial(Lists(graph_.base(), resolved, graph_.directed(), Pass::whole), scratch);
     partial.begin(plans_.plans[0], anchor);
-    Allowance summing(nullptr, steps);
+    StepBudget summing(nullptr, steps);
     (void)Summation(partial, narrow, wide).run({}, &summing);
-    Allowance walking(nullptr, steps);
+    StepBudget walking(nullptr, steps);
     (void)Enumerator(partial, *query_, true, &walking).run({}, nullptr);
     return {!summing.over(), !walking.over()};
   }
@@ -148,7 +149,7 @@ TEST(Listing, LeavesDeadEndsWithoutSumsAndCandidateSpaces) {
   const World::Listed listed = world.list(1, 1 << 12);
   EXPECT_FALSE(listed.left.empty());
   EXPECT_TRUE(listed.matches.empty());
-  for (const LeftAnchor& left : listed.left) EXPECT_TRUE(std::ranges::binary_search(world.anchors_, left.anchor));
+  for (const UnfinishedAnchor& left : listed.left) EXPECT_TRUE(std::ranges::binary_search(world.anchors_, left.anchor));
 }
 
 TEST(Listing, WalksFindWhatTakesLongToSum) {
@@ -174,7 +175,7 @@ TEST(Listing, WhatIsLeftIsListedOnceWhereItIsTriedAgain) {
   const char* pattern = "(a)--(b)--(c)--(d)--(e)--(f)--(a)";
   for (const bool sums : {true, false}) {
     World world(false, 300, random_edges(300, 900), pattern, sums);
-    const World::Listed all = world.list(1, Allowance::unbounded);
+    const World::Listed all = world.list(1, StepBudget::unbounded);
     ASSERT_GT(all.matches.size(), 1000);
     EXPECT_TRUE(all.left.empty());
     for (const unsigned threads : {1U, 3U}) {

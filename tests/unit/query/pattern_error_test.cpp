@@ -22,16 +22,15 @@ std::string refusal(std::string_view text) {
 TEST(PatternError, ShowsLineColumnAndCaret) {
   EXPECT_EQ(
       refusal("(a)-->(b),\n(b)-[:T}->(c)"),
-      "ring.pattern:2:8: expected ']', but found '}'; an edge is written -[:LABEL]->, <-[:LABEL]-, -[:LABEL]-, -->, <-- or --\n"
+      "ring.pattern:2:8: expected ']', but found '}'; write an edge as -[:LABEL]->, <-[:LABEL]-, -[:LABEL]-, -->, <-- or --\n"
       "  (b)-[:T}->(c)\n"
       "         ^");
 }
 
 TEST(PatternError, CountsColumnsInCharacters) {
   EXPECT_EQ(refusal("(ä:Ü)-->(ö:ß-x)"),
-            "ring.pattern:1:13: expected ')', but found '-'; a vertex is written (name:Label); names and labels with other "
-            "characters than "
-            "letters, digits and _ stand in backquotes\n"
+            "ring.pattern:1:13: expected ')', but found '-'; write a vertex as (name:Label), and other characters "
+            "than letters, digits and _ in backquotes\n"
             "  (ä:Ü)-->(ö:ß-x)\n"
             "              ^");
 }
@@ -62,28 +61,29 @@ TEST_P(PatternErrors, AreClear) {
 INSTANTIATE_TEST_SUITE_P(
     Syntax, PatternErrors,
     testing::Values(
-        Case{"", "1:1: an empty pattern; write paths such as "}, Case{" // only a comment\n ", "2:2: an empty pattern; "},
-        Case{"MATCH", "1:6: an empty pattern; "},
-        Case{"a-->b", "1:1: expected a vertex, but found 'a'; a vertex is written (name:Label), (name), (:Label) or ()"},
+        Case{"", "1:1: the pattern is empty; write paths such as "},
+        Case{" // only a comment\n ", "2:2: the pattern is empty; "}, Case{"MATCH", "1:6: the pattern is empty; "},
+        Case{"a-->b", "1:1: expected a vertex, but found 'a'; write a vertex as (name:Label), (name), (:Label) or ()"},
         Case{"-->", "1:1: expected a vertex, but found '-'; "},
         Case{"(a)-->(b),", "1:11: expected a vertex, but the text ends; "},
         Case{"(a", "1:3: expected ')', but the text ends; "}, Case{"(a b)", "1:4: expected ')', but found 'b'; "},
-        Case{"(a `b`)", "1:4: expected ')', but found `b`; "}, Case{"(``)-->(b)", "1:2: an empty name; leave the name out"},
+        Case{"(a `b`)", "1:4: expected ')', but found `b`; "}, Case{"(``)-->(b)", "1:2: the name is empty; leave it out"},
         Case{"(a:)-->(b)",
-             "1:4: expected a label, but found ')'; labels are written :A or :A|B, the empty label as two backquotes"},
+             "1:4: expected a label, but found ')'; write labels as :A or :A|B, and the empty label as two backquotes"},
         Case{"(a:A|)-->(b)", "1:6: expected a label, but found ')'; "},
         Case{"(a:A|:B)-->(b)", "1:6: expected a label, but found ':'; "},
-        Case{"(a:A:B)-->(b)", "1:5: a second ':'; a vertex bears one label; alternatives are written :A|B"},
-        Case{"(a)-[:A:B]->(b)", "1:8: a second ':'; an edge bears one label; alternatives are written :A|B"},
+        Case{"(a:A:B)-->(b)", "1:5: a second ':' is not possible; write alternatives as :A|B"},
+        Case{"(a)-[:A:B]->(b)", "1:8: a second ':' is not possible; write alternatives as :A|B"},
         Case{"(a)-[:]->(b)", "1:7: expected a label, but found ']'; "},
-        Case{"(a)-[T]->(b)", "1:4: an edge named 'T' that nothing speaks of; write [:T] for an edge with this label, or leave"},
-        Case{"(a)-[t:T u]->(b)", "1:10: expected ']', but found 'u'; an edge is written -[:LABEL]->"},
-        Case{"(a)-[:T->(b)", "1:8: expected ']', but found '-'; an edge is written -[:LABEL]->"},
-        Case{"(a)-[:T](b)", "1:9: expected '-', but found '('; an edge is written -[:LABEL]->"},
+        Case{"(a)-[T]->(b)",
+             "1:4: no condition uses the name of the edge 'T'; write [:T] for an edge with this label, or leave"},
+        Case{"(a)-[t:T u]->(b)", "1:10: expected ']', but found 'u'; write an edge as -[:LABEL]->"},
+        Case{"(a)-[:T->(b)", "1:8: expected ']', but found '-'; write an edge as -[:LABEL]->"},
+        Case{"(a)-[:T](b)", "1:9: expected '-', but found '('; write an edge as -[:LABEL]->"},
         Case{"(a)->(b)", "1:5: expected '-', but found '>'; "}, Case{"(a)<(b)", "1:5: expected '-', but found '('; "},
         Case{"(a)-(b)", "1:5: expected '-', but found '('; "},
-        Case{"(a)<-->(b)", "1:7: an edge with two arrow heads; an edge of either direction is written -[:LABEL]- or --"},
-        Case{"(a)<-[:T]->(b)", "1:11: an edge with two arrow heads; "},
+        Case{"(a)<-->(b)", "1:7: the edge has two arrow heads; write an edge of either direction as -[:LABEL]- or --"},
+        Case{"(a)<-[:T]->(b)", "1:11: the edge has two arrow heads; "},
         Case{"(a)--", "1:6: expected '>' or a vertex, but the text ends; "},
         Case{"(a)---(b)", "1:6: expected '>' or a vertex, but found '-'; "},
         Case{"(a)-->", "1:7: expected a vertex, but the text ends; "},
@@ -97,19 +97,23 @@ INSTANTIATE_TEST_SUITE_P(
     Characters, PatternErrors,
     testing::Values(
         Case{"(a {x: 1%})-->(b)", "1:9: unexpected '%'; "},
-        Case{"(a)-[:T*1..3]->(b)",
-             "1:8: unexpected '*'; a pattern has no paths of variable length; for any label, leave the label out"},
-        Case{"(a:\"A\")-->(b)", "1:4: unexpected \"; names and labels are quoted with backquotes"},
-        Case{"(a:'A')-->(b)", "1:4: unexpected '; names and labels are quoted with backquotes"},
-        Case{"(a)-->(b);", "1:10: unexpected ';'; leave it out: a text holds one pattern"},
+        Case{"(a)-[:T*1..3]->(b)", "1:8: unexpected '*'; write each edge of the path; for any label, leave the label out"},
+        Case{"(a:\"A\")-->(b)", "1:4: unexpected \"; quote names and labels with backquotes"},
+        Case{"(a:'A')-->(b)", "1:4: unexpected '; quote names and labels with backquotes"},
+        Case{"(a)-->(b);", "1:10: unexpected ';'; leave it out, and join the paths"},
+        Case{"(a:!A)-->(b)", "1:4: unexpected '!'; a pattern has no negation: write the labels that may stand"},
+        Case{"(a)\xe2\x80\x94>(b)", "1:4: unexpected character U+2014; write - in place of this dash"},
+        Case{"(a:\xe2\x80\x9c"
+             "A)",
+             "1:4: unexpected character U+201C; quote names and labels with backquotes"},
         Case{"(a)-->(b) % x", "1:11: unexpected '%'; begin comments with // or #"},
-        Case{"(a:`A)-->(b)", "1:4: a backquote that is not closed; close it with another; within backquotes, write ` as ``"},
+        Case{"(a:`A)-->(b)", "1:4: this backquote is not closed; close it with another; within backquotes, write ` as ``"},
         Case{"(a:A/B)-->(b)", "1:5: unexpected '/'; "}, Case{"(a:\x01)", "1:4: unexpected character U+0001; "},
-        Case{"(a\xc2\xa0:A)-->(b)", "1:3: unexpected character U+00A0; "},    // no-break space
-        Case{"(a)\xe2\x80\x93->(b)", "1:4: unexpected character U+2013; "},   // en dash
-        Case{"(a)-\xe2\x86\x92(b)", "1:5: unexpected character U+2192; "},    // arrow
-        Case{"(a\xe2\x80\x8b)-->(b)", "1:3: unexpected character U+200B; "},  // zero-width space
-        Case{"(a)-->\xef\xbb\xbf(b)", "1:7: unexpected character U+FEFF; "},  // byte order mark inside
+        Case{"(a\xc2\xa0:A)-->(b)", "1:3: unexpected character U+00A0; "},                   // no-break space
+        Case{"(a)\xe2\x80\x93->(b)", "1:4: unexpected character U+2013; write - in place"},  // en dash
+        Case{"(a)-\xe2\x86\x92(b)", "1:5: unexpected character U+2192; write --> or"},       // arrow
+        Case{"(a\xe2\x80\x8b)-->(b)", "1:3: unexpected character U+200B; "},                 // zero-width space
+        Case{"(a)-->\xef\xbb\xbf(b)", "1:7: unexpected character U+FEFF; "},                 // byte order mark inside
         Case{"(a:\xff)-->(b)", "1:4: unexpected byte 0xff, which is not UTF-8; put labels with such bytes in backquotes"},
         Case{"(a:A\xc3", "1:5: unexpected byte 0xc3, which is not UTF-8; "},
         Case{"(a:\xc0\x80)", "1:4: unexpected byte 0xc0, which is not UTF-8; "}));
@@ -117,21 +121,24 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Graph, PatternErrors,
     testing::Values(
-        Case{"(a)", "1:1: a query of 1 vertex; a query has 2 to 32 vertices"}, Case{" (a), (a)", "1:2: a query of 1 vertex; "},
+        Case{"(a)", "1:1: the query has 1 vertex; write a query of 2 to 32 vertices"},
+        Case{" (a), (a)", "1:2: the query has 1 vertex; "},
         Case{"(a:A)-->(b), (a:B)-->(b)",
-             "1:16: vertex 'a' was mentioned with other labels before; give its labels once, or the same each time"},
-        Case{"(a:A|B)-->(b)-->(a:A)", "1:19: vertex 'a' was mentioned with other labels before; "},
-        Case{"(a)-->(b)-->(b)", "1:10: a self-loop at vertex 'b'; data graphs have none: leave the edge out"},
-        Case{"(a)--(a)", "1:1: a query of 1 vertex; "},
+             "1:16: vertex 'a' had other labels before; give its labels once, or the same each time"},
+        Case{"(a:A|B)-->(b)-->(a:A)", "1:19: vertex 'a' had other labels before; "},
+        Case{"(a)-->(b)-->(b)",
+             "1:10: the edge is a self-loop at vertex 'b'; leave the edge out: data graphs have no self-loops"},
+        Case{"(a)--(a)", "1:1: the query has 1 vertex; "},
         Case{"(a)-->(b),\n(a)-->(b)",
-             "2:4: the edge from 'a' to 'b' is there already, with the same labels; leave one of the two out"},
-        Case{"(a)-[:T|U]->(b)<-[:U|T]-(a)", "1:16: the edge from 'a' to 'b' is there already, with the same labels; "},
-        Case{"(a)-[:T]-(b)-[:T]-(a)", "1:13: the undirected edge between 'b' and 'a' is there already, with the same labels; "},
-        Case{"(a)-->(b), (c)", "1:12: disconnected: vertices {a,b} and {c} are not joined by any edge; join them by an edge"},
-        Case{"(a), (b)", "1:6: disconnected: vertices {a} and {b} are not joined by any edge; "},
+             "2:4: the edge from 'a' to 'b' occurs twice, with the same labels; leave one of the two out"},
+        Case{"(a)-[:T|U]->(b)<-[:U|T]-(a)", "1:16: the edge from 'a' to 'b' occurs twice, with the same labels; "},
+        Case{"(a)-[:T]-(b)-[:T]-(a)", "1:13: the undirected edge between 'b' and 'a' occurs twice, with the same labels; "},
+        Case{"(a)-->(b), (c)",
+             "1:12: the query is disconnected: no edge joins the vertices {a,b} and {c}; join them by an edge"},
+        Case{"(a), (b)", "1:6: the query is disconnected: no edge joins the vertices {a} and {b}; "},
         Case{"(a)--(d), (b)--(e), (c), (e)--(`f\n`)",
-             "1:11: disconnected: vertices {a,d}, {b,e,f.} and {c} are not joined by any edge; "},
-        Case{"()-->(), ()-->()", "1:10: disconnected: vertices {_1,_2} and {_3,_4} are not joined by any edge; "}));
+             "1:11: the query is disconnected: no edge joins the vertices {a,d}, {b,e,f.} and {c}; "},
+        Case{"()-->(), ()-->()", "1:10: the query is disconnected: no edge joins the vertices {_1,_2} and {_3,_4}; "}));
 
 TEST(PatternError, OneVertexAnd33VerticesAreRefused) {
   std::string text = "(v0)";
@@ -139,7 +146,7 @@ TEST(PatternError, OneVertexAnd33VerticesAreRefused) {
   EXPECT_THAT(refusal(text), StartsWith("accepted"));
   const std::string column = std::to_string(text.size() + 1 + 3);
   EXPECT_THAT(refusal(text + "-->(v32)"),
-              StartsWith("ring.pattern:1:" + column + ": a query of 33 vertices; a query has 2 to 32 vertices"));
+              StartsWith("ring.pattern:1:" + column + ": the query has 33 vertices; write a query of 2 to 32 vertices"));
 }
 
 TEST(PatternError, LongNamesAreShortened) {

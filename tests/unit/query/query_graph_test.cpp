@@ -77,7 +77,7 @@ std::string refusal(std::string_view text) {
 
 TEST(QueryGraphError, ShowsTheLine) {
   EXPECT_EQ(refusal("v 0 A\nv 1 A\ne 0 2 x\n"),
-            "q.graph:3:5: an edge of vertex 2, which is not listed before it; list it as 'v ID LABEL' before its edges\n"
+            "q.graph:3:5: vertex 2 is not listed before this edge; list it as 'v ID LABEL' before its edges\n"
             "  e 0 2 x\n"
             "      ^");
 }
@@ -98,16 +98,16 @@ TEST_P(QueryGraphErrors, AreClear) {
 INSTANTIATE_TEST_SUITE_P(
     Records, QueryGraphErrors,
     testing::Values(
-        Case{"", "1:1: a query graph without vertices; list vertices as 'v ID LABEL'"},
-        Case{"# nothing\n\n", "3:1: a query graph without vertices; "},
-        Case{"t 0 0\n", "2:1: a query graph without vertices; "},
+        Case{"", "1:1: the query graph has no vertices; list vertices as 'v ID LABEL'"},
+        Case{"# nothing\n\n", "3:1: the query graph has no vertices; "},
+        Case{"t 0 0\n", "2:1: the query graph has no vertices; "},
         Case{"x 1 2\n",
-             "1:1: a record of unknown kind 'x'; records are 't VERTICES EDGES', 'v ID LABEL' and 'e ID ID [LABEL]'"},
-        Case{"v 0 A\n-e 0 1\n", "2:1: a record of unknown kind '-e'; "},
-        Case{"v\n", "1:1: a record of 1 fields; it is written 'v ID [LABEL [DEGREE]]'"},
-        Case{"v 0 A 1 2\n", "1:9: a record of 5 fields; it is written 'v ID [LABEL [DEGREE]]'"},
-        Case{"v 0 A\nv 1 A\ne 0\n", "3:1: a record of 2 fields; it is written 'e ID ID [LABEL]'"},
-        Case{"v 0 A\nv 1 A\ne 0 1 x y\n", "3:9: a record of 5 fields; it is written 'e ID ID [LABEL]'"},
+             "1:1: the kind of record 'x' is unknown; write records as 't VERTICES EDGES', 'v ID LABEL' or 'e ID ID [LABEL]'"},
+        Case{"v 0 A\n-e 0 1\n", "2:1: the kind of record '-e' is unknown; "},
+        Case{"v\n", "1:1: the record has 1 fields; write it as 'v ID [LABEL [DEGREE]]'"},
+        Case{"v 0 A 1 2\n", "1:9: the record has 5 fields; write it as 'v ID [LABEL [DEGREE]]'"},
+        Case{"v 0 A\nv 1 A\ne 0\n", "3:1: the record has 2 fields; write it as 'e ID ID [LABEL]'"},
+        Case{"v 0 A\nv 1 A\ne 0 1 x y\n", "3:9: the record has 5 fields; write it as 'e ID ID [LABEL]'"},
         Case{"v x A\n", "1:3: the vertex id 'x' is not a number; write an integer from 0 to 18446744073709551615"},
         Case{"v -1 A\n", "1:3: the vertex id '-1' is not a number; "},
         Case{"v +1 A\n", "1:3: the vertex id '+1' is not a number; "},
@@ -115,54 +115,52 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"v NaN A\n", "1:3: the vertex id 'NaN' is not a number; "},
         Case{"v 18446744073709551616 A\n", "1:3: the vertex id '18446744073709551616' is not a number; "},
         Case{"v 0 A two\n", "1:7: the degree 'two' is not a number; "},
-        Case{"v 0 A\nv 0 B\n", "2:3: vertex 0 is there already; list each vertex once"},
-        Case{"v 0 A\nv 00 B\n", "2:3: vertex 0 is there already; "},
-        Case{"e 0 1\nv 0 A\nv 1 A\n",
-             "1:3: an edge of vertex 0, which is not listed before it; list it as 'v ID LABEL' before its edges"},
+        Case{"v 0 A\nv 0 B\n", "2:3: vertex 0 occurs twice; list each vertex once"},
+        Case{"v 0 A\nv 00 B\n", "2:3: vertex 0 occurs twice; "},
+        Case{"e 0 1\nv 0 A\nv 1 A\n", "1:3: vertex 0 is not listed before this edge; list it as 'v ID LABEL' before its edges"},
         Case{"v 0 A\nv 1 A\ne 0 -2\n", "3:5: the vertex id '-2' is not a number; "},
-        Case{"v 0 A\x1b[31m\nv\x01 1 A\n", "2:1: a record of unknown kind 'v.'; "}));
+        Case{"v 0 A\x1b[31m\nv\x01 1 A\n", "2:1: the kind of record 'v.' is unknown; "}));
 
-INSTANTIATE_TEST_SUITE_P(Headers, QueryGraphErrors,
-                         testing::Values(Case{"# x\nt 3 1\nv 0 A\nv 1 A\ne 0 1\n",
-                                              "2:1: 't 3 1' over 2 vertices and 1 edges; the file may be truncated"},
-                                         Case{"t 2 2\nv 0 A\nv 1 A\ne 0 1\n", "1:1: 't 2 2' over 2 vertices and 1 edges; "},
-                                         Case{"t 0 3\nv 0 A\nv 1 A\ne 0 1\n", "1:1: 't 0 3' over 2 vertices and 1 edges; "},
-                                         Case{"t 1 2\nv 0 A\nv 1 A\ne 0 1\n", "1:1: 't 1 2' over 2 vertices and 1 edges; "},
-                                         Case{"t 2\n", "1:1: a record of 2 fields; it is written 't VERTICES EDGES'"},
-                                         Case{"t 2 1 0\n", "1:7: a record of 4 fields; it is written 't VERTICES EDGES'"},
-                                         Case{"t # x\n", "1:5: the graph's number 'x' is not a number; "},
-                                         Case{"v 0 A\nv 1 A\ne 0 1\nt # 1\n", "4:1: a second query graph begins here: "},
-                                         Case{"t # -1\nv 0 A\n", "2:1: a record behind 't # -1', which ends the file; "},
-                                         Case{"t 2 x\n", "1:5: the second count 'x' is not a number; "},
-                                         Case{"v 0 A\nt 1 0\n",
-                                              "2:1: a second query graph begins here: a 't' record that is not the first; a "
-                                              "file holds one query graph: split it"},
-                                         Case{"t 2 1\nt 2 1\n",
-                                              "2:1: a second query graph begins here: a 't' record that is not the first; "}));
+INSTANTIATE_TEST_SUITE_P(
+    Headers, QueryGraphErrors,
+    testing::Values(Case{"# x\nt 3 1\nv 0 A\nv 1 A\ne 0 1\n",
+                         "2:1: 't 3 1' does not match 2 vertices and 1 edges; check whether the file is truncated"},
+                    Case{"t 2 2\nv 0 A\nv 1 A\ne 0 1\n", "1:1: 't 2 2' does not match 2 vertices and 1 edges; "},
+                    Case{"t 0 3\nv 0 A\nv 1 A\ne 0 1\n", "1:1: 't 0 3' does not match 2 vertices and 1 edges; "},
+                    Case{"t 1 2\nv 0 A\nv 1 A\ne 0 1\n", "1:1: 't 1 2' does not match 2 vertices and 1 edges; "},
+                    Case{"t 2\n", "1:1: the record has 2 fields; write it as 't VERTICES EDGES'"},
+                    Case{"t 2 1 0\n", "1:7: the record has 4 fields; write it as 't VERTICES EDGES'"},
+                    Case{"t # x\n", "1:5: the graph's number 'x' is not a number; "},
+                    Case{"v 0 A\nv 1 A\ne 0 1\nt # 1\n", "4:1: a second query graph begins at this 't' record; "},
+                    Case{"t # -1\nv 0 A\n", "2:1: this record stands behind 't # -1', which ends the file; "},
+                    Case{"t 2 x\n", "1:5: the second count 'x' is not a number; "},
+                    Case{"v 0 A\nt 1 0\n",
+                         "2:1: a second query graph begins at this 't' record; split the file: it holds one query graph"},
+                    Case{"t 2 1\nt 2 1\n", "2:1: a second query graph begins at this 't' record; "}));
 
 INSTANTIATE_TEST_SUITE_P(
     Graph, QueryGraphErrors,
-    testing::Values(Case{"v 5 A\n", "1:1: a query of 1 vertex; a query has 2 to 32 vertices"},
-                    Case{"v 0 A\nv 1 A\ne 0 1\ne 1 1\n", "4:1: a self-loop at vertex '1'; "},
+    testing::Values(Case{"v 5 A\n", "1:1: the query has 1 vertex; write a query of 2 to 32 vertices"},
+                    Case{"v 0 A\nv 1 A\ne 0 1\ne 1 1\n", "4:1: the edge is a self-loop at vertex '1'; "},
                     Case{"v 0 A\nv 1 A\ne 0 1\ne 1 0\n",
-                         "4:1: the undirected edge between '1' and '0' is there already, with the same labels; "},
+                         "4:1: the undirected edge between '1' and '0' occurs twice, with the same labels; "},
                     Case{"v 0 A\nv 1 A\ne 0 1 0\ne 0 1 0\n",
-                         "4:1: the undirected edge between '0' and '1' is there already, with the same labels; "},
+                         "4:1: the undirected edge between '0' and '1' occurs twice, with the same labels; "},
                     Case{"v 0 A\nv 1 A\nv 2 A\ne 0 2\n",
-                         "2:1: disconnected: vertices {0,2} and {1} are not joined by any edge; "}));
+                         "2:1: the query is disconnected: no edge joins the vertices {0,2} and {1}; "}));
 
 TEST(QueryGraphError, ThirtyThreeVerticesAreRefused) {
   std::string text;
   for (int v = 0; v < 33; ++v) text += "v " + std::to_string(v) + " A\n";
   for (int v = 1; v < 33; ++v) text += "e 0 " + std::to_string(v) + "\n";
-  EXPECT_THAT(refusal(text), StartsWith("q.graph:33:1: a query of 33 vertices; a query has 2 to 32 vertices"));
+  EXPECT_THAT(refusal(text), StartsWith("q.graph:33:1: the query has 33 vertices; write a query of 2 to 32 vertices"));
 }
 
 TEST(QueryGraphError, BinaryJunkAndEndlessLinesAreRefused) {
-  EXPECT_THAT(refusal(std::string("\0\0\0\x7f\xff", 5)), StartsWith("q.graph:1:1: a record of unknown kind '"));
+  EXPECT_THAT(refusal(std::string("\0\0\0\x7f\xff", 5)), StartsWith("q.graph:1:1: the kind of record '"));
   EXPECT_THAT(refusal(std::string(1 << 20, 'v')),
-              StartsWith("q.graph:1:1: a record of unknown kind 'vvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvv...'"));
-  EXPECT_THAT(refusal("v 0 " + std::string(1 << 20, '9') + "\n"), StartsWith("q.graph:1:1: a query of 1 vertex"));
+              StartsWith("q.graph:1:1: the kind of record 'vvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvv...' is unknown"));
+  EXPECT_THAT(refusal("v 0 " + std::string(1 << 20, '9') + "\n"), StartsWith("q.graph:1:1: the query has 1 vertex"));
 }
 
 RC_GTEST_PROP(QueryGraphProperty, AnyTextIsAValidQueryOrAnError, ()) {

@@ -29,7 +29,7 @@ TEST(Recognise, WhatIsParsedIsWhatIsRecognised) {
     (void)parse_query_text("# c\n 1 2\n", "q", true, "q.graph");
     FAIL();
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), testing::StartsWith("q.graph:2:2: a query in neither of the two forms"));
+    EXPECT_THAT(error.what(), testing::StartsWith("q.graph:2:2: the query is neither a pattern nor a t/v/e graph"));
     EXPECT_EQ(error.kind(), ErrorKind::configuration);
   }
 }

@@ -30,15 +30,15 @@ TEST(Validate, TakesTwoTo32Vertices) {
   EXPECT_EQ(refusal(path(2)), "accepted");
   EXPECT_EQ(refusal(path(31)), "accepted");
   EXPECT_EQ(refusal(path(32)), "accepted");
-  EXPECT_EQ(refusal({}), "the query: a query of 0 vertices; a query has 2 to 32 vertices");
-  EXPECT_EQ(refusal(path(1)), "the query: a query of 1 vertex; a query has 2 to 32 vertices");
-  EXPECT_EQ(refusal(path(33)), "the query: a query of 33 vertices; a query has 2 to 32 vertices");
+  EXPECT_EQ(refusal({}), "the query: the query has 0 vertices; write a query of 2 to 32 vertices");
+  EXPECT_EQ(refusal(path(1)), "the query: the query has 1 vertex; write a query of 2 to 32 vertices");
+  EXPECT_EQ(refusal(path(33)), "the query: the query has 33 vertices; write a query of 2 to 32 vertices");
 }
 
 TEST(Validate, WantsDistinctNames) {
   Query query = path(3);
   query.vertices[2].name = "v0";
-  EXPECT_EQ(refusal(query), "the query: two vertices named 'v0'; give each vertex a name of its own");
+  EXPECT_EQ(refusal(query), "the query: two vertices have the name 'v0'; give each vertex its own name");
   query.vertices[2].name = "";
   EXPECT_EQ(refusal(query), "the query: vertex 2 has no name; name every vertex");
 }
@@ -61,34 +61,34 @@ TEST(Validate, WantsSortedDistinctLabels) {
 TEST(Validate, WantsEndsInRange) {
   Query query = path(3);
   query.edges[1].target = 3;
-  EXPECT_EQ(refusal(query), "the query: edge 1 joins vertices 1 and 3 of 3; vertices are numbered from 0");
+  EXPECT_EQ(refusal(query), "the query: edge 1 joins the vertices 1 and 3, but there are 3; number vertices from 0");
   query.edges[1].target = 0xffffffff;
-  EXPECT_EQ(refusal(query), "the query: edge 1 joins vertices 1 and 4294967295 of 3; vertices are numbered from 0");
+  EXPECT_EQ(refusal(query), "the query: edge 1 joins the vertices 1 and 4294967295, but there are 3; number vertices from 0");
 }
 
 TEST(Validate, RefusesSelfLoops) {
   Query query = path(3);
   query.edges.push_back({1, 1, {}, false});
-  EXPECT_THAT(refusal(query), StartsWith("the query: a self-loop at vertex 'v1'; "));
+  EXPECT_THAT(refusal(query), StartsWith("the query: the edge is a self-loop at vertex 'v1'; "));
 }
 
 TEST(Validate, RefusesTheSameEdgeTwice) {
   Query query = path(3);
   query.edges.push_back({0, 1, {}, true});
-  EXPECT_THAT(refusal(query), StartsWith("the query: the edge from 'v0' to 'v1' is there already"));
+  EXPECT_THAT(refusal(query), StartsWith("the query: the edge from 'v0' to 'v1' occurs twice"));
   for (const QueryEdge& other : {QueryEdge{1, 0, {}, true}, QueryEdge{0, 1, {"A"}, true}, QueryEdge{0, 1, {}, false}}) {
     query.edges.back() = other;
     EXPECT_EQ(refusal(query), "accepted");
   }
   query.edges.push_back({1, 0, {}, false});  // the reverse of the undirected one
-  EXPECT_THAT(refusal(query), StartsWith("the query: the undirected edge between 'v1' and 'v0' is there already"));
+  EXPECT_THAT(refusal(query), StartsWith("the query: the undirected edge between 'v1' and 'v0' occurs twice"));
 }
 
 TEST(Validate, RefusesDisconnectedQueries) {
   Query query = path(5);
   query.edges.erase(query.edges.begin() + 2);
   EXPECT_THAT(refusal(query),
-              StartsWith("the query: disconnected: vertices {v0,v1,v2} and {v3,v4} are not joined by any edge"));
+              StartsWith("the query: the query is disconnected: no edge joins the vertices {v0,v1,v2} and {v3,v4}"));
   query.edges.push_back({4, 0, {}, true});
   EXPECT_EQ(refusal(query), "accepted");
 }

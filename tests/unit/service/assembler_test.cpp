@@ -64,7 +64,7 @@ TEST_F(AssemblerTest, PutsRecordsInTheOrderOfTopicPartitionAndOffset) {
   EXPECT_THAT(cut(), ElementsAre("+3>4", "+7>8", "+1>2", "-5>6"));
   EXPECT_EQ(batch_.ends, (Offsets{{{"a", 0}, 9}, {{"a", 1}, 10}, {{"b", 0}, 9}}));
   EXPECT_EQ(batch_.records, 4u);
-  EXPECT_EQ(batch_.origins[2], (UpdateRun::Origin{static_cast<std::uint32_t>(b0), 5}));
+  EXPECT_EQ(batch_.positions[2], (Position{5, static_cast<std::uint32_t>(b0)}));
   EXPECT_TRUE(assembler_->empty());
   EXPECT_TRUE(add(a0, 11, R"({"source":1,"target":2})"));
   EXPECT_THAT(cut(), ElementsAre("+1>2"));
@@ -109,7 +109,7 @@ TEST_F(AssemblerTest, PartitionsThatAreApartShareABatch) {
   EXPECT_FALSE(add(behind, 0, timed(1000)));  // there is no batch yet, so the record begins one
   EXPECT_THAT(cut(), SizeIs(2));
   EXPECT_EQ(batch_.updates.watermark(), std::nullopt);
-  EXPECT_TRUE(batch_.updates.tells_watermark());
+  EXPECT_TRUE(batch_.updates.sets_watermark());
   EXPECT_TRUE(add(behind, 0, timed(1000)));
   for (std::int64_t i = 1; i <= 10; ++i) {
     EXPECT_TRUE(add(ahead, 1 + i, timed(20'000 + 1000 * i)));
@@ -176,7 +176,7 @@ TEST_F(AssemblerTest, WhatIdlePartitionsHeldBackIsABatchOfItsOwn) {
   EXPECT_TRUE(add(ahead, 0, timed(20'000)));
   cut();
   EXPECT_EQ(batch_.updates.watermark(), 1000);
-  const std::array ends{std::optional<AtEnd>(), std::optional(AtEnd{start, start + 10s})};
+  const std::array ends{std::optional<IdleEvidence>(), std::optional(IdleEvidence{start, start + 10s})};
   assembler_->at_end(ends);
   const auto later = start + 10s;
   const std::string record = timed(20'001);
@@ -239,9 +239,9 @@ TEST_F(AssemblerTest, KeepsBadRecordsAndTheBytesOfAllWhereTheyBecomeDeadLetters)
   EXPECT_EQ(batch_.bad[0].at, (TopicPartition{"t", 0}));
   EXPECT_EQ(batch_.bad[0].value, "{]");
   EXPECT_EQ(batch_.bad[0].key, "k");
-  EXPECT_EQ(batch_.value(0), R"({"source":3,"target":4} )");
-  EXPECT_EQ(batch_.value(2), R"({"source":1,"target":2})");
-  EXPECT_EQ(batch_.key(2), "k");
+  EXPECT_EQ(batch_.kept.value(0), R"({"source":3,"target":4} )");
+  EXPECT_EQ(batch_.kept.value(2), R"({"source":1,"target":2})");
+  EXPECT_EQ(batch_.kept.key(2), "k");
 }
 
 TEST_F(AssemblerTest, TellsWherePartitionsEndedThatAreNotThere) {
@@ -297,7 +297,7 @@ TEST_F(AssemblerTest, WaitsForSlowPartitionsUntilTheyAreIdle) {
   cut();
   EXPECT_EQ(batch_.updates.watermark(), std::nullopt);
   EXPECT_FALSE(assembler_->watermark_moves(start + 10s));
-  const std::array ends{std::optional<AtEnd>(), std::optional(AtEnd{start, start + 10s})};
+  const std::array ends{std::optional<IdleEvidence>(), std::optional(IdleEvidence{start, start + 10s})};
   assembler_->at_end(ends);
   EXPECT_TRUE(assembler_->watermark_moves(start + 10s));
   EXPECT_THAT(cut(start + 10s), IsEmpty());
@@ -380,12 +380,12 @@ TEST_F(AssemblerTest, AnArrayIsOneRecordAndIsKeptOnce) {
   EXPECT_THAT(cut(), ElementsAre("+5>6", "+1>2", "-2>3", "+5>6"));
   EXPECT_THAT((std::array{batch_.updates.updates()[1].continues, batch_.updates.updates()[2].continues}),
               ElementsAre(false, true));
-  EXPECT_EQ(batch_.value(0), one);
-  EXPECT_EQ(batch_.value(1), both);
-  EXPECT_EQ(batch_.value(2), both);
-  EXPECT_EQ(batch_.value(2).data(), batch_.value(1).data());
-  EXPECT_EQ(batch_.key(2), "k");
-  EXPECT_EQ(batch_.value(3), one);
+  EXPECT_EQ(batch_.kept.value(0), one);
+  EXPECT_EQ(batch_.kept.value(1), both);
+  EXPECT_EQ(batch_.kept.value(2), both);
+  EXPECT_EQ(batch_.kept.value(2).data(), batch_.kept.value(1).data());
+  EXPECT_EQ(batch_.kept.key(2), "k");
+  EXPECT_EQ(batch_.kept.value(3), one);
   ASSERT_THAT(batch_.bad, SizeIs(1));
   EXPECT_EQ(batch_.bad[0].offset, 2);
   EXPECT_EQ(batch_.bad[0].message, "element 1, from 0: there is no target");

@@ -20,7 +20,7 @@ class LoggedStreamTest : public testing::Test {
  protected:
   LoggedStreamTest() {
     Log log(directory_.path(), directory_.fingerprint(), 0);
-    Mark mark;
+    CommitPoint mark;
     mark.batch = 1;
     const StreamedAlerts alerts{"topic", true, count, [](const auto& take) {
                                   for (std::size_t i = 0; i < count; ++i) take(text_of(i));

@@ -30,16 +30,16 @@ TEST_F(BatchMonitorTest, ABatchThatTakesTooLongIsOverdueUntilItEnds) {
   EXPECT_EQ(monitor_.overdue(), "");
   EXPECT_THAT(notes_.lines(), IsEmpty());
   monitor_.progress(at(2.1, QueryId{4}, 12));
-  EXPECT_EQ(monitor_.overdue(), "batch 7 has been matched for 2 s, most of the time query 'hub'");
+  EXPECT_EQ(monitor_.overdue(), "batch 7 has been matching for 2 s, mostly query 'hub'");
   EXPECT_THAT(metrics_.text(), HasSubstr("deltamatch_batch_under_way_seconds 2.1"));
   monitor_.end();
   EXPECT_EQ(monitor_.overdue(), "");
   EXPECT_FALSE(monitor_.now());
   EXPECT_THAT(metrics_.text(), HasSubstr("deltamatch_batch_under_way_seconds 0\n"));
   EXPECT_THAT(notes_.lines(),
-              ElementsAre("warn a batch is matched for long batch=7 seconds=2.1 query=hub matches_so_far=12 remedy=give the "
-                          "query a budget, or take it out of the configuration and reload",
-                          "info the batch that was matched for long is done with batch=7 seconds=2.1"));
+              ElementsAre("warn a batch takes long to match batch=7 seconds=2.1 query=hub matches_so_far=12 remedy=give the "
+                          "query a budget, or remove it from the configuration, then reload (SIGHUP)",
+                          "info the batch that took long is matched batch=7 seconds=2.1"));
 }
 
 TEST_F(BatchMonitorTest, IsToldAgainTwiceAsLateEachTime) {

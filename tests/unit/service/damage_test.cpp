@@ -126,7 +126,7 @@ class DamageTest : public testing::Test {
       sinks[sink.name] = make_alert_sink("test", sink, journal_);
       sinks[sink.name]->recover("");
     }
-    marks_[0] = Mark{};
+    marks_[0] = CommitPoint{};
     for (std::uint64_t batch = 1; batch <= batches; ++batch) {
       drawn_[batch] = with_alerts(draws.batch(4, &engine));
       const Drawn& drawn = *drawn_[batch];
@@ -257,7 +257,7 @@ class DamageTest : public testing::Test {
   EngineOptions engine_;
   std::map<std::uint64_t, std::unique_ptr<Drawn>> drawn_;
   std::unique_ptr<Drawn> next_;
-  std::map<std::uint64_t, Mark> marks_;
+  std::map<std::uint64_t, CommitPoint> marks_;
   std::string graph_;
   Files files_;
   bool streamed_ = false;  // whether most batches have streamed alerts

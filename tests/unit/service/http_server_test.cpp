@@ -167,12 +167,12 @@ TEST_F(HttpServerTest, EveryErrorSaysInJsonWhatIsWrong) {
     std::string error;
   };
   for (const auto& [bytes, status, error] : std::initializer_list<Case>{
-           {"GET /nothing" + head + "\r\n", "404 Not Found", "there is no such path; there are GET /metrics"},
-           {"DELETE /status" + head + "\r\n", "405 Method Not Allowed", "it takes GET, HEAD"},
-           {"OPTIONS /reload" + head + "\r\n", "405 Method Not Allowed", "it takes POST"},
-           {"GET\r\n\r\n", "400 Bad Request", "this is no request of HTTP/1.1: "},
+           {"GET /nothing" + head + "\r\n", "404 Not Found", "there is no such path; use GET /metrics"},
+           {"DELETE /status" + head + "\r\n", "405 Method Not Allowed", "use GET, HEAD"},
+           {"OPTIONS /reload" + head + "\r\n", "405 Method Not Allowed", "use POST"},
+           {"GET\r\n\r\n", "400 Bad Request", "this is not a request of HTTP/1.1: "},
            {"GET /livez HTTP/9.9\r\n\r\n", "400 Bad Request", "bad version"},
-           {"GET /livez" + head + "no colon\r\n\r\n", "400 Bad Request", "this is no request"},
+           {"GET /livez" + head + "no colon\r\n\r\n", "400 Bad Request", "this is not a request"},
            {"POST /reload" + head + "Content-Length: -1\r\n\r\n", "400 Bad Request", "bad Content-Length"},
            {"POST /reload" + head + "Content-Length: 5000\r\n\r\n", "413 Payload Too Large", "longer than 4096 bytes"},
            {"POST /reload" + head + "Transfer-Encoding: chunked\r\n\r\n1400\r\n" + std::string(5120, 'x') + "\r\n0\r\n\r\n",
@@ -183,7 +183,7 @@ TEST_F(HttpServerTest, EveryErrorSaysInJsonWhatIsWrong) {
             "longer than 4096 bytes"},
            {"GET /livez HTTP/1.1\r\n\r\n", "400 Bad Request", "no Host header"},
            {"GET /livez HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "400 Bad Request", "more than one Host"},
-           {"GET /livez HTTP/1.1\r\nHost: a b\r\n\r\n", "400 Bad Request", "the Host is no host and port"},
+           {"GET /livez HTTP/1.1\r\nHost: a b\r\n\r\n", "400 Bad Request", "the Host header is not a host and port"},
            {"GET /livez", "408 Request Timeout", "did not come within 300 ms"},
            {"POST /reload" + head + "Content-Length: 5\r\n\r\n1", "408 Request Timeout", "did not come within 300 ms"}}) {
     const std::string answer = ask(bytes);
@@ -196,7 +196,7 @@ TEST_F(HttpServerTest, EveryErrorSaysInJsonWhatIsWrong) {
   const RawClient half(server_->port());
   half.send("POST /reload" + head + "Content-Length: 5\r\n\r\n1");
   half.finish();
-  EXPECT_THAT(error_in(half.read_all()), HasSubstr("this is no request of HTTP/1.1"));
+  EXPECT_THAT(error_in(half.read_all()), HasSubstr("this is not a request of HTTP/1.1"));
 }
 
 /// A page may have sent a browser to a name of its own that leads here. The browser must not get an answer for that page.
@@ -221,7 +221,8 @@ TEST_F(HttpServerTest, OnlyItsOwnNamesAreAnswered) {
   EXPECT_THAT(ask("GET http://evil.example/status HTTP/1.1\r\nHost: localhost\r\n\r\n"), StartsWith("HTTP/1.1 403"));
   EXPECT_THAT(
       error_in(ask("GET /status HTTP/1.1\r\nHost: evil.example\r\n\r\n")),
-      HasSubstr("not known as 'evil.example'; call it by an IP address or as localhost, or list the name under http.hosts"));
+      HasSubstr(
+          "does not answer to the name 'evil.example'; use an IP address or localhost, or list the name under http.hosts"));
 }
 
 TEST_F(HttpServerTest, BeyondThisMachineNamesWithoutADotAreItsOwnToo) {
@@ -472,7 +473,7 @@ TEST_F(HttpServerTest, RequestsThatWaitAreBoundedAndHealthIsNotAmongThem) {
     return busy.starts_with("HTTP/1.1 503 ");
   }));
   EXPECT_THAT(busy, HasSubstr("\r\nRetry-After: 1\r\n"));
-  EXPECT_EQ(error_in(busy), "too many requests wait; try again");
+  EXPECT_EQ(error_in(busy), "too many requests are waiting; try again");
   EXPECT_EQ(client().Get("/livez")->status, 200);
   EXPECT_EQ(client().Get("/readyz")->status, 200);
   go_on = true;

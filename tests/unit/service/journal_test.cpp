@@ -75,7 +75,7 @@ TEST(JournalTest, TheLevelCounts) {
   EXPECT_EQ(text.find("quiet"), std::string::npos);
   EXPECT_THAT(text, HasSubstr("loud"));
   EXPECT_THAT(testing::error_of([] { static_cast<void>(make_journal({"warning", false})); }),
-              HasSubstr("'warning' is no level"));
+              HasSubstr("'warning' is not a level"));
 }
 
 TEST(JournalTest, ThreadsDoNotMixTheirLines) {

@@ -98,15 +98,18 @@ TEST(MetricsTest, TheRest) {
                  .vertex_labels = 6,
                  .edge_labels = 7});
   EXPECT_FALSE(found.contains("deltamatch_gpu_cached_bytes")) << "there is none where the CPU matches";
-  CacheStatistics cache;
-  cache.hits = 7;
-  cache.cached_bytes = 100;
-  metrics.cache(cache);
-  cache.hits = 11;
-  cache.misses = 2;
-  cache.copied_bytes = 300;
-  cache.cached_bytes = 90;
-  metrics.cache(cache);
+  const auto backend = [&](std::uint64_t hits, std::uint64_t misses, std::uint64_t copied, std::uint64_t cached,
+                           double seconds) {
+    metrics.backend({"gpu",
+                     {{"hits", hits},
+                      {"misses", misses},
+                      {"copied_bytes", copied},
+                      {"cached_bytes", cached, BackendMetric::Kind::gauge},
+                      {"kernel_seconds", seconds, BackendMetric::Kind::counter, "Seconds that kernels ran."}},
+                     ""});
+  };
+  backend(7, 0, 0, 100, 0.25);
+  backend(11, 2, 300, 90, 1.5);
   metrics.consumer_lag({"payments", 3}, 17);
   metrics.consumer_lag({"payments", 3}, 12);
   metrics.bad_records(RejectReason::bad_id, 2);
@@ -139,6 +142,7 @@ TEST(MetricsTest, TheRest) {
   EXPECT_EQ(found.at(R"(deltamatch_gpu_look_ups_total{result="miss"})"), 2);
   EXPECT_EQ(found.at("deltamatch_gpu_copied_bytes_total"), 300);
   EXPECT_EQ(found.at("deltamatch_gpu_cached_bytes"), 90);
+  EXPECT_EQ(found.at("deltamatch_gpu_kernel_seconds_total"), 1.5);
   EXPECT_EQ(found.at(R"(deltamatch_consumer_lag{partition="3",topic="payments"})"), 12);
   EXPECT_EQ(found.at(R"(deltamatch_bad_records_total{reason="bad_id"})"), 2);
   EXPECT_EQ(found.at(R"(deltamatch_dead_letters_total{reason="too_long"})"), 1);

@@ -7,7 +7,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-TEST(StatusTest, WhereTheCpuMatchesNoGpuIsTold) {
+TEST(StatusTest, IfTheCpuMatchesNoBackendIsTold) {
   Pipeline::Status status;
   status.committed.batch = 17;
   status.updates = 800;
@@ -23,20 +23,13 @@ TEST(StatusTest, WhereTheCpuMatchesNoGpuIsTold) {
   EXPECT_FALSE(told.contains("gpu"));
 }
 
-TEST(StatusTest, OfAGpuItTellsLookUpsAndWhatIsCached) {
+TEST(StatusTest, TellsEveryMetricOfABackend) {
   Pipeline::Status status;
-  status.cache.emplace();
-  status.cache->hits = 11;
-  status.cache->misses = 2;
-  status.cache->cached_bytes = 90;
-  status.cache->on_cpu = 3;
-  EXPECT_EQ(to_json(status).at("gpu"), (Json{{"hits", 11}, {"misses", 2}, {"cached_bytes", 90}, {"on_cpu", 3}}));
-  status.cache->notice = "the graph has outgrown device memory";
-  EXPECT_EQ(to_json(status).at("gpu"), (Json{{"hits", 11},
-                                             {"misses", 2},
-                                             {"cached_bytes", 90},
-                                             {"on_cpu", 3},
-                                             {"notice", "the graph has outgrown device memory"}}));
+  status.backend = BackendStatistics{"tape", {{"hits", std::uint64_t{11}}, {"busy_seconds", 0.5}}, ""};
+  EXPECT_EQ(to_json(status).at("tape"), (Json{{"hits", 11}, {"busy_seconds", 0.5}}));
+  status.backend->notice = "the graph exceeds device memory";
+  EXPECT_EQ(to_json(status).at("tape"),
+            (Json{{"hits", 11}, {"busy_seconds", 0.5}, {"notice", "the graph exceeds device memory"}}));
 }
 
 TEST(StatusTest, OfPartitionsItTellsWhatIsCommittedAndRead) {

@@ -32,14 +32,14 @@ TEST(TopicExpression, NoExpressionTakesLong) {
 
 TEST(TopicExpression, WhatIsNoneIsRefusedWithTheRemedy) {
   for (const auto& [text, what, remedy] :
-       {std::tuple("^pay(", "missing )", "mend it"), std::tuple("^pay[", "missing ]", "mend it"),
+       {std::tuple("^pay(", "missing )", "correct it"), std::tuple("^pay[", "missing ]", "correct it"),
         std::tuple("^(?!test).*", "invalid perl operator", "without back references, look-around"),
         std::tuple("^(a)\\1", "invalid escape sequence", "without back references, look-around"),
         std::tuple("^a**", "bad repetition operator", "without back references, look-around"),
-        std::tuple("^((((a{100}){100}){100}){100})", "", "mend it")}) {
+        std::tuple("^((((a{100}){100}){100}){100})", "", "correct it")}) {
     const auto fault = TopicExpression::fault_of(text);
     ASSERT_TRUE(fault) << text;
-    EXPECT_NE(fault->what.find("not a regular expression that RE2 takes: "), std::string::npos) << fault->what;
+    EXPECT_NE(fault->what.find("RE2 does not accept this regular expression: "), std::string::npos) << fault->what;
     EXPECT_NE(fault->what.find(what), std::string::npos) << fault->what;
     EXPECT_NE(fault->remedy.find(remedy), std::string::npos) << fault->remedy;
     EXPECT_THROW(TopicExpression{text}, Error);

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 constexpr Watermarks::Clock::time_point start{};
 
 /// A partition read to its end, according to answers from `since` to `last`.
-AtEnd at_end(std::chrono::seconds since, std::chrono::seconds last) { return {start + since, start + last}; }
+IdleEvidence at_end(std::chrono::seconds since, std::chrono::seconds last) { return {start + since, start + last}; }
 
 TEST(Watermarks, OfOnePartitionIsTheLargestTimeSeen) {
   Watermarks marks(10s);

@@ -23,7 +23,7 @@ class DirectoryTest : public testing::Test {
     return refusal([&] { open(identity); });
   }
   void save(std::uint64_t batch, std::uint64_t mark) {
-    Mark annotation;
+    CommitPoint annotation;
     annotation.batch = mark;
     Engine(EngineOptions{.threads = 1}).save(open(identity_).snapshot_path(batch), to_json(annotation));
   }
@@ -120,7 +120,7 @@ TEST_F(DirectoryTest, ABrokenManifestIsRefused) {
     EXPECT_THAT(refused(identity_), HasSubstr(manifest.string())) << text;
   }
   write_bytes(manifest, R"({"v":2})");
-  EXPECT_THAT(refused(identity_), HasSubstr("is of version 2, while this program reads version 1"));
+  EXPECT_THAT(refused(identity_), HasSubstr("has version 2, but this program reads version 1"));
 }
 
 TEST_F(DirectoryTest, StateWithoutItsManifestIsRefused) {
@@ -129,7 +129,7 @@ TEST_F(DirectoryTest, StateWithoutItsManifestIsRefused) {
   EXPECT_EQ(refused(identity_), "");  // there is nothing yet
   std::filesystem::remove(path_ / "state.json");
   write_bytes(path_ / log_format::segment_name(1), "");
-  EXPECT_THAT(refused(identity_), HasSubstr("is missing, although there are snapshots or a log"));
+  EXPECT_THAT(refused(identity_), HasSubstr("is missing, although the directory holds snapshots or a log"));
   std::filesystem::remove(path_ / log_format::segment_name(1));
   write_bytes(path_ / "snapshot-00000000000000000001.dms", "");
   EXPECT_THAT(refused(identity_), HasSubstr("is missing"));

@@ -11,6 +11,7 @@
 #include <map>
 #include <thread>
 
+#include "encoding/updates.hpp"
 #include "ingest/service/state/log_format.hpp"
 #include "ingest/service/state/log_segment.hpp"
 #include "unit/state/support.hpp"
@@ -240,17 +241,17 @@ TEST_F(LogTest, AnotherConfigurationOrVersionIsRefused) {
   bytes.replace(0, log_format::head_size, log_format::to_bytes({log_format::version + 1, 1, fingerprint}));
   write_bytes(path, bytes);
   EXPECT_THAT(refusal([&] { Log(folder_.path(), fingerprint, 2); }),
-              HasSubstr("version 3, while this program reads versions 1 to 2"));
+              HasSubstr("version 4, but this program reads versions 1 to 3"));
 }
 
 TEST_F(LogTest, OnlyTheNextBatchCanBeAppended) {
   Log log(folder_.path(), fingerprint, 5);
   for (const std::uint64_t number : {0, 5, 7}) {
-    Mark mark;
+    CommitPoint mark;
     mark.batch = number;
     EXPECT_THROW(log.append(mark, {}, {}, {}), Error);
   }
-  Mark mark;
+  CommitPoint mark;
   mark.batch = 6;
   log.append(mark, {}, {}, {});
   EXPECT_EQ(read(folder_.path(), {6, 6}).end.next_batch, 7U);
@@ -305,7 +306,7 @@ TEST_F(LogTest, AJumpOfRecoveryBeginsASegment) {
   write_bytes(file.path, read_bytes(file.path) + "torn");
   {
     Log log(folder_.path(), fingerprint, 9);
-    Mark mark;
+    CommitPoint mark;
     mark.batch = 10;
     log.append(mark, {}, {}, {});
   }
@@ -320,7 +321,7 @@ TEST_F(LogTest, AJumpOfRecoveryBeginsASegment) {
 class SinksTest : public LogTest {
  protected:
   static void append_alert(Log& log, std::initializer_list<std::string> sinks) {
-    Mark mark;
+    CommitPoint mark;
     mark.batch = log.last_batch() + 1;
     std::vector<SinkAlerts> alerts;
     for (const std::string& sink : sinks) alerts.push_back({sink, {{"id", "text"}}});
@@ -602,7 +603,7 @@ TEST_F(LogTest, RepetitionIsPackedOnlySoFar) {
   const std::string text(std::size_t{1} << 20, 'x');
   {
     Log log(folder_.path(), fingerprint, 0);
-    Mark mark;
+    CommitPoint mark;
     mark.batch = 1;
     const std::vector<SinkAlerts> alerts{{"a", {{"", text}}}};
     log.append(mark, {}, {}, alerts);
@@ -632,7 +633,7 @@ std::vector<std::string> stream_of(const std::filesystem::path& folder, std::uin
 }
 
 void append_streamed(Log& log, std::uint64_t batch, std::vector<StreamedAlerts> alerts) {
-  Mark mark;
+  CommitPoint mark;
   mark.batch = batch;
   log.append(mark, {}, {}, {}, alerts);
 }
@@ -704,22 +705,23 @@ TEST_F(LogTest, ABatchOfStreamedAlertsIsThereWholeOrNotAtAll) {
   }
 }
 
-/// A log as written by releases before streamed alerts.
-TEST_F(LogTest, ALogOfVersionOneIsReadAndGoneOnFrom) {
-  fill(4, 1U << 20);
-  const std::filesystem::path path = segments()[0].path;
-  std::string bytes = read_bytes(path);
-  bytes.replace(0, log_format::head_size, log_format::to_bytes({1, 1, fingerprint}));
-  write_bytes(path, bytes);
-  EXPECT_EQ(read(folder_.path(), {1, 1}).batches.size(), 4U);
-  {
-    Log log(folder_.path(), fingerprint, 4);
-    EXPECT_TRUE(log.lost().empty());
-    append_streamed(log, 5, {streamed("file", false, 3)});
-  }
-  ASSERT_EQ(segments().size(), 2U);  // an earlier release would take a new entry for damage
-  EXPECT_EQ(log_format::read_head(read_bytes(path).substr(0, log_format::head_size))->version, 1U);
-  EXPECT_EQ(read(folder_.path(), {1, 1}).batches.size(), 5U);
+TEST_F(LogTest, UpdatesOfALaterVersionAreRefusedByName) {
+  CommitPoint mark;
+  mark.batch = 1;
+  std::string updates("\0\1", 2);  // no watermark, one update
+  encoding::ByteWriter writer(updates);
+  put_run(writer, encoding::Run{{UpdateKind::insert_edge, encoding::field::key}, 1});
+  std::string payload(1, static_cast<char>(log_format::Kind::batch));
+  encoding::put_text(payload, to_json(mark));
+  encoding::put_text(payload, updates);
+  encoding::put_text(payload, std::string_view("\0", 1));
+  std::string bytes = log_format::to_bytes({log_format::version, 1, fingerprint});
+  log_format::Packer().pack(payload, bytes.size(), "", bytes);
+  write_bytes(folder_.path() / log_format::segment_name(1), bytes);
+  LogReader reader(folder_.path(), fingerprint, {1, 1});
+  EXPECT_THAT(
+      refusal([&] { static_cast<void>(reader.next()); }),
+      HasSubstr("a logged update cannot be read: it has a key (field 0x40), which this version does not read; go on with"));
 }
 
 }  // namespace

@@ -42,14 +42,14 @@ class RecoveryTest : public testing::Test {
   }
 
   Scene scene_{500};
-  std::function<std::optional<Mark>(std::uint64_t)> record_;
+  std::function<std::optional<CommitPoint>(std::uint64_t)> record_;
   std::function<Engine()> begin_ = [this] { return Engine(scene_.options()); };
   std::vector<RecoveryProgress> progress_;
 };
 
 TEST_F(RecoveryTest, NothingYet) {
   const Recovered state = recovered({});
-  EXPECT_EQ(state.reached, Mark{});
+  EXPECT_EQ(state.reached, CommitPoint{});
   EXPECT_EQ(state.engine.batch(), 0U);
   EXPECT_EQ(state.engine.options().window, 500);
   EXPECT_EQ(state.log->last_batch(), 0U);
@@ -85,7 +85,7 @@ TEST_F(RecoveryTest, BatchesBeforeTheFirstWatermarkAreReplayedWithoutOne) {
   }
   batch.set_watermark(std::nullopt);
   scene_.live().absorb(batch);
-  Mark mark;
+  CommitPoint mark;
   mark.batch = 1;
   scene_.log->append(mark, batch.updates(), batch.watermark(), {});
   scene_.marks[1] = mark;
@@ -114,9 +114,9 @@ TEST_F(RecoveryTest, NothingButBatchZeroIsCommitted) {
   scene_.run(3);
   scene_.marks[0] = {};
   const Recovered state = recovered(0);
-  EXPECT_EQ(state.reached, Mark{});
+  EXPECT_EQ(state.reached, CommitPoint{});
   EXPECT_EQ(state.log->last_batch(), 0U);
-  EXPECT_THAT(scene_.journal.told("log_cut"), ElementsAre(HasSubstr("behind=0")));
+  EXPECT_THAT(scene_.journal.told("log_cut"), ElementsAre(HasSubstr("after=0")));
 }
 
 TEST_F(RecoveryTest, ALogWithoutAnyCommitRecordIsRefusedAndLeftAlone) {
@@ -217,24 +217,25 @@ TEST_F(RecoveryTest, WithEverythingLostItStandsAtTheBeginning) {
   scene_.run(10);
   for (const SegmentFile& file : segments_in(scene_.directory->path())) std::filesystem::remove(file.path);
   const Recovered state = recovered(10);
-  EXPECT_EQ(state.reached, Mark{});
+  EXPECT_EQ(state.reached, CommitPoint{});
   EXPECT_EQ(state.engine.batch(), 0U);
 }
 
 TEST_F(RecoveryTest, BatchesThatAnotherCommittedOtherwiseAreNotTaken) {
   scene_.run(20);
-  Mark other = scene_.marks.at(20);
+  CommitPoint other = scene_.marks.at(20);
   other.ends[{"edges", 0}] += 1;
   scene_.marks[20] = other;
   {
     const Recovered state = recovered(20);
     EXPECT_EQ(state.reached.batch, 19U);
     EXPECT_EQ(to_text(state.engine), scene_.states.at(19));
-    EXPECT_THAT(scene_.journal.told("log_lost"), ElementsAre(HasSubstr("another owner committed that batch otherwise")));
+    EXPECT_THAT(scene_.journal.told("log_lost"),
+                ElementsAre(HasSubstr("another instance committed another batch of that number")));
   }
-  record_ = [&](std::uint64_t batch) -> std::optional<Mark> {
+  record_ = [&](std::uint64_t batch) -> std::optional<CommitPoint> {
     if (batch < 10) return {};  // no longer kept
-    Mark mark = scene_.marks.at(batch);
+    CommitPoint mark = scene_.marks.at(batch);
     if (batch >= 15) mark.ends[{"edges", 1}] += 1;
     return mark;
   };
@@ -249,12 +250,12 @@ TEST_F(RecoveryTest, ASnapshotBeyondTheCommitRecordsIsRefused) {
   EXPECT_THAT(refusal([&] { recovered(9); }), HasSubstr("the last commit record is of batch 9"));
   EXPECT_THAT(refusal([&] { recovered({}); }), HasSubstr("there is no commit record"));
   scene_.marks[10].ends.clear();
-  EXPECT_THAT(refusal([&] { recovered(10); }), HasSubstr("the commit record of its batch tells otherwise"));
+  EXPECT_THAT(refusal([&] { recovered(10); }), HasSubstr("differs from the commit record of its batch"));
 }
 
 TEST_F(RecoveryTest, AStartGraphIsNoCommittedBatch) {
   snapshot();  // of batch 0
-  EXPECT_EQ(recovered({}).reached, Mark{});
+  EXPECT_EQ(recovered({}).reached, CommitPoint{});
 }
 
 /// A start graph of one edge, with a time or without.
@@ -302,7 +303,7 @@ TEST_F(RecoveryTest, WhereTheFirstBatchBeginsIsAsItsCommitRecordTells) {
 
 TEST_F(RecoveryTest, AnotherStartGraphThanThatOfBatchZeroIsRefused) {
   scene_.marks[0].watermark = 7;
-  EXPECT_THAT(refusal([&] { recovered(0); }), HasSubstr("not the one that batch 0 was committed with"));
+  EXPECT_THAT(refusal([&] { recovered(0); }), HasSubstr("differs from the one that batch 0 was committed with"));
   begin_ = [&] {
     Engine engine(scene_.options());
     engine.load(one_edge(7));
@@ -341,9 +342,9 @@ TEST_F(RecoveryTest, SinksGetWhatTheyWaitFor) {
 
 TEST_F(RecoveryTest, AnotherKindOfGraphIsNotTaken) {
   scene_.run(4);
-  Engine(EngineOptions{.directed = false, .threads = 1}).save(scene_.directory->snapshot_path(0), to_json(Mark{}));
+  Engine(EngineOptions{.directed = false, .threads = 1}).save(scene_.directory->snapshot_path(0), to_json(CommitPoint{}));
   expect_recovers(4);
-  EXPECT_THAT(scene_.journal.told("snapshot_set_aside"), ElementsAre(HasSubstr("another kind of graph")));
+  EXPECT_THAT(scene_.journal.told("snapshot_set_aside"), ElementsAre(HasSubstr("another direction or window")));
 }
 
 }  // namespace

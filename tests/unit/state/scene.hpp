@@ -71,8 +71,8 @@ class Scene {
   TestJournal journal;
   std::unique_ptr<StateDirectory> directory;
   std::unique_ptr<Log> log;
-  Mark mark;                                    // of the latest batch
-  std::map<std::uint64_t, Mark> marks;          // by batch
+  CommitPoint mark;                             // of the latest batch
+  std::map<std::uint64_t, CommitPoint> marks;   // by batch
   std::map<std::uint64_t, std::string> states;  // of the live engine after each batch
 
  private:

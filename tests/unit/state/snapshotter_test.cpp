@@ -66,7 +66,7 @@ TEST(Snapshotter, ASnapshotFromTheLogIsThatOfTheLiveEngine) {
 TEST(Snapshotter, SavesAnIdleEngine) {
   Scene scene;
   Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, scene.snapshots());
-  ASSERT_TRUE(snapshotter.save_now(scene.live(), Mark{}));  // a start graph
+  ASSERT_TRUE(snapshotter.save_now(scene.live(), CommitPoint{}));  // a start graph
   EXPECT_THAT(scene.snapshot_batches(), ElementsAre(0));
   scene.run(5);
   ASSERT_TRUE(snapshotter.save_now(scene.live(), scene.mark));
@@ -90,7 +90,7 @@ TEST(Snapshotter, BeginsWithAStartGraph) {
   }
   scene.live().load(start);
   Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, at_once(scene));
-  ASSERT_TRUE(snapshotter.save_now(scene.live(), Mark{}));
+  ASSERT_TRUE(snapshotter.save_now(scene.live(), CommitPoint{}));
   scene.run(7);
   snapshotter.committed(7);
   ASSERT_TRUE(made(snapshotter, 7));
@@ -115,7 +115,7 @@ TEST(Snapshotter, BeginsWithTheStartGraphAnewWhereItsSnapshotIsDamaged) {
     return engine;
   };
   Snapshotter snapshotter(*scene.directory, *scene.log, scene.journal, options);
-  ASSERT_TRUE(snapshotter.save_now(scene.live(), Mark{}));
+  ASSERT_TRUE(snapshotter.save_now(scene.live(), CommitPoint{}));
   const std::filesystem::path first = scene.directory->snapshot_path(0);
   write_bytes(first, read_bytes(first).substr(0, 100));
   scene.run(7);

@@ -88,7 +88,7 @@ inline std::string to_text(const Update& update) {
 
 /// A batch that owns everything that an entry of the log holds.
 struct Drawn {
-  Mark mark;
+  CommitPoint mark;
   UpdateBatch updates;
   std::vector<std::vector<std::string>> texts;  // by sink: ids and alerts in turn
   std::vector<std::string> sinks;
@@ -105,9 +105,9 @@ struct Drawn {
 };
 
 /// A whole batch as text, for comparison.
-inline std::string to_text(const Mark& mark, const UpdateBatch& updates, const std::vector<SinkAlerts>& alerts) {
+inline std::string to_text(const CommitPoint& mark, const UpdateBatch& updates, const std::vector<SinkAlerts>& alerts) {
   std::string text = to_json(mark) + "\n";
-  const std::optional<Timestamp> watermark = updates.tells_watermark() ? updates.watermark() : mark.watermark;
+  const std::optional<Timestamp> watermark = updates.sets_watermark() ? updates.watermark() : mark.watermark;
   if (watermark) text += "watermark " + std::to_string(*watermark) + "\n";
   for (const Update& update : updates.updates()) text += to_text(update) + "\n";
   for (const SinkAlerts& sink : alerts) {

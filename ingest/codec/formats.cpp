@@ -1,0 +1,119 @@
+#include "ingest/codec/formats.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "deltamatch/error.hpp"
+#include "ingest/codec/binary.hpp"
+#include "ingest/codec/binary_source.hpp"
+#include "ingest/codec/csv_beginning.hpp"
+#include "ingest/codec/delimited.hpp"
+#include "ingest/codec/json_layout.hpp"
+#include "ingest/codec/mtx.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+template <Format format>
+std::unique_ptr<Codec> make_plain_codec(const CodecOptions& options) {
+  return make_delimited_codec(format, options);
+}
+
+/// If records state vertices, and no columns are named, the columns are those of vertices.
+void complete_positions(CodecOptions& options, std::string_view /*head*/) {
+  if (options.vertices && options.columns.empty()) options.columns = "vertex,label";
+}
+
+std::unique_ptr<RecordSource> open_binary(ByteBuffer bytes, std::size_t max_record) {
+  return std::make_unique<BinarySource>(std::move(bytes), max_record);
+}
+
+constexpr std::array table{
+    FormatTraits{.format = Format::snap,
+                 .name = "snap",
+                 .columns = ColumnForm::positions,
+                 .message = MessageForm::line,
+                 .complete = complete_positions,
+                 .make = make_plain_codec<Format::snap>},
+    FormatTraits{.format = Format::csv,
+                 .name = "csv",
+                 .columns = ColumnForm::header,
+                 .message = MessageForm::lines,
+                 .has_separator = true,
+                 .has_names_as_ids = true,
+                 .complete = complete_csv,
+                 .directed = csv_is_directed,
+                 .make = make_csv_codec},
+    FormatTraits{.format = Format::tsv,
+                 .name = "tsv",
+                 .columns = ColumnForm::positions,
+                 .message = MessageForm::line,
+                 .has_names_as_ids = true,
+                 .complete = complete_positions,
+                 .make = make_plain_codec<Format::tsv>},
+    FormatTraits{.format = Format::tve,
+                 .name = "tve",
+                 .message = MessageForm::line,
+                 .assumes_undirected = true,
+                 .message_fault = tve_message_fault,
+                 .make = make_tve_codec},
+    FormatTraits{.format = Format::jlg, .name = "jlg", .directed = jlg_is_directed, .make = make_plain_codec<Format::jlg>},
+    FormatTraits{.format = Format::mtx,
+                 .name = "mtx",
+                 .alias = "matrix-market",
+                 .begins = begins_mtx,
+                 .directed = mtx_is_directed,
+                 .make = make_mtx_codec},
+    FormatTraits{.format = Format::jsonl,
+                 .name = "jsonl",
+                 .alias = "json",
+                 .configured_by_alias = true,
+                 .columns = ColumnForm::names,
+                 .message = MessageForm::lines,
+                 .has_envelope = true,
+                 .tells_kinds = true,
+                 .open_text = open_json,
+                 .make = make_jsonl_codec},
+    FormatTraits{.format = Format::binary,
+                 .name = "binary",
+                 .message = MessageForm::bytes,
+                 .tells_kinds = true,
+                 .magic = binary_magic,
+                 .open_bytes = open_binary,
+                 .make = make_binary_codec},
+};
+
+constexpr bool is_in_order() {
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    if (static_cast<std::size_t>(table[i].format) != i || table[i].name.empty()) return false;
+    if (table[i].configured_by_alias && table[i].alias.empty()) return false;
+  }
+  return true;
+}
+static_assert(is_in_order(), "each value of Format has its entry, in the same order");
+
+}  // namespace
+
+std::span<const FormatTraits> formats() noexcept { return table; }
+
+const FormatTraits& traits_of(Format format) noexcept { return table[static_cast<std::size_t>(format)]; }
+
+std::string_view format_name(Format format) noexcept { return traits_of(format).name; }
+
+std::optional<Format> format_by_name(std::string_view name) noexcept {
+  const auto* const found =
+      std::ranges::find_if(table, [&](const FormatTraits& traits) { return name == traits.name || name == traits.alias; });
+  if (found == table.end() || name.empty()) return std::nullopt;
+  return found->format;
+}
+
+std::unique_ptr<Codec> make_codec(Format format, const CodecOptions& options) {
+  const FormatTraits& traits = traits_of(format);
+  if (options.envelope != Envelope::none && !traits.has_envelope) {
+    throw Error(ErrorKind::usage, "envelope", std::string(traits.name) + " records have none", "leave it out");
+  }
+  return traits.make(options);
+}
+
+}  // namespace deltamatch::ingest

@@ -1,0 +1,247 @@
+#include "ingest/codec/json_fields.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "ingest/codec/operations.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+bool says_operation(std::uint8_t slot) noexcept {
+  const auto role = static_cast<Role>(slot % role_count);
+  return role == Role::op || role == Role::deleted;
+}
+
+bool is_end(Role role) noexcept { return role == Role::source || role == Role::target; }
+
+}  // namespace
+
+JsonFields::JsonFields(const CodecOptions& options, bool watches)
+    : tree_(parse_columns(options.columns), options.envelope, options.vertices),
+      names_(tree_, watches),
+      columns_(options.columns),
+      spelling_(spelling_of(options)),
+      doubts_(options.doubts),
+      slots_(options.envelope == Envelope::debezium ? slot_count : role_count),
+      seen_(tree_.nodes().size()) {}
+
+void JsonFields::reserve(std::size_t size) {
+  unescaped_.clear();
+  unescaped_.reserve(size);
+}
+
+void JsonFields::begin() {
+  std::fill_n(scalars_.begin(), slots_, Scalar());
+  fault_.clear();
+  ++records_;
+  names_.begin();
+  for (const std::uint8_t slot : touched_) aliases_[slot] = {};
+  touched_.clear();
+  removal_field_.clear();
+}
+
+void JsonFields::settle() {
+  for (const Part part : {Part::row, Part::before}) take_aliases(part);
+}
+
+/// Complains if a value under a usual name is needed and cannot be taken.
+void JsonFields::take_aliases(Part part) {
+  if (touched_.empty()) return;
+  const bool told_vertex = has(part, Role::vertex);
+  const auto of_role = [&](Role role) -> Alias& { return aliases_[slot(part, role)]; };
+  const auto there = [&](Role role) { return has(part, role) || of_role(role).count != 0; };
+  const bool edge = !told_vertex && there(Role::source) && there(Role::target);
+  const bool vertex = !edge && there(Role::vertex);
+  // A single letter may mean anything: v may be a version. So u counts only with v.
+  const bool letters = is_letter(of_role(Role::source)) != is_letter(of_role(Role::target));
+  for (const std::uint8_t touched : touched_) {
+    if (touched / role_count != static_cast<std::size_t>(part)) continue;
+    const auto role = static_cast<Role>(touched % role_count);
+    Alias& alias = aliases_[touched];
+    if (alias.count == 0) continue;
+    if (scalars_[touched].kind != Scalar::Kind::absent) {
+      tell_two_names(role, touched);
+      continue;
+    }
+    if ((is_end(role) && (vertex || (letters && is_letter(alias)))) || (role == Role::vertex && !vertex)) continue;
+    const std::string& name = tree_.nodes()[alias.node].path;
+    if (alias.count > 1) {
+      complain(fmt::format("two fields say the {}; {} reads that one", role_name(role), columns(role, name)));
+    } else if (alias.scalar.kind == Scalar::Kind::absent) {
+      const std::string none =
+          is_end(role) ? "" : fmt::format("; {} says that there is no {}", columns(role, ""), role_name(role));
+      complain(fmt::format("field {} is neither a string nor a number{}", in_ticks(name), none));
+    }
+    scalars_[touched] = alias.scalar;
+  }
+}
+
+/// Reports another name for a role beside the one that goes first, if their values differ.
+void JsonFields::tell_two_names(Role role, std::uint8_t slot) {
+  const Alias& alias = aliases_[slot];
+  if (role == Role::vertex) return;  // most records have an id of their own
+  const bool differs = alias.scalar.kind != Scalar::Kind::absent && alias.scalar.text != scalars_[slot].text;
+  if (doubts_ == nullptr || is_letter(alias) || !differs || doubts_->again("two_names")) return;
+  const std::string& other = tree_.nodes()[alias.node].path;
+  const auto option = [&](std::string_view path) {  // paths in a row start there
+    return columns(role, path.substr(path.find_last_of('.') + 1));
+  };
+  const std::string read = name(static_cast<Part>(slot / role_count), role);
+  doubts_->tell("two_names",
+                fmt::format("{} and {} may both be the {}, and differ; {} is read", in_ticks(read), in_ticks(other),
+                            role_name(role), in_ticks(read)),
+                fmt::format("{} says so, {} reads the other", option(read), option(other)));
+}
+
+std::string JsonFields::columns(Role role, std::string_view name) const {
+  return spelling_("columns", with_column(columns_, fmt::format("{}={}", role_name(role), name)));
+}
+
+simdjson::error_code JsonFields::walk(ondemand::object object, std::uint32_t node) {  // NOLINT(misc-no-recursion): as the tree
+  for (auto item : object) {
+    ondemand::field field;
+    if (const auto error = std::move(item).get(field)) return error;
+    std::uint32_t child = JsonTree::none;
+    if (const auto error = names_.find(node, field, child)) return error;
+    if (child == JsonNames::watched) {
+      if (const auto error = watch(field.value())) return error;
+    } else if (const auto error = child == JsonTree::none ? pass(field.value()) : take(child, field.value())) {
+      return error;
+    }
+  }
+  return simdjson::SUCCESS;
+}
+
+simdjson::error_code JsonFields::walk(ondemand::array array, std::uint32_t node) {  // NOLINT(misc-no-recursion)
+  std::size_t element = 0;
+  for (auto item : array) {
+    ondemand::value value;
+    if (const auto error = item.get(value)) return error;
+    std::uint32_t found = JsonTree::none;
+    for (const std::uint32_t child : tree_.nodes()[node].children) {
+      if (tree_.nodes()[child].index == element) found = child;
+    }
+    if (const auto error = found == JsonTree::none ? pass(value) : take(found, value)) return error;
+    ++element;
+  }
+  return simdjson::SUCCESS;
+}
+
+/// Looks at the value of the field that is watched.
+simdjson::error_code JsonFields::watch(ondemand::value value) {
+  ondemand::json_type type{};
+  if (const auto error = value.type().get(type)) return error;
+  if (type == ondemand::json_type::string || type == ondemand::json_type::boolean || type == ondemand::json_type::number) {
+    std::string_view token = token_text(value.raw_json_token());
+    if (token.size() > 1 && token.front() == '"' && token.back() == '"') token = token.substr(1, token.size() - 2);
+    if (says_removal(names_.watched_key(), token)) {
+      removal_field_ = names_.watched_key();
+      removal_ = token;
+    }
+  }
+  return pass(value);
+}
+
+simdjson::error_code JsonFields::take(std::uint32_t index, ondemand::value value) {  // NOLINT(misc-no-recursion)
+  const JsonTree::Node& node = tree_.nodes()[index];
+  if (node.alias) return take_alias(index, value);
+  if (is_there(index)) return complain(fmt::format("field {} is there twice", in_ticks(node.path))), pass(value);
+  seen_[index] = {records_, false};
+  ondemand::json_type type{};
+  if (const auto error = value.type().get(type)) return error;
+  if (type == ondemand::json_type::null) return pass(value);
+  if (node.slots.empty()) return take_inner(index, type, value);
+  Scalar scalar;
+  if (type == ondemand::json_type::string || type == ondemand::json_type::number) {
+    if (const auto error = take_scalar(type, value, scalar)) return error;
+  } else if (type == ondemand::json_type::boolean && std::ranges::all_of(node.slots, says_operation)) {
+    bool yes = false;
+    if (const auto error = value.get_bool().get(yes)) return error;
+    scalar = {Scalar::Kind::boolean, yes ? "true" : "false"};
+  } else {
+    return complain(fmt::format("field {} is neither a string nor a number", in_ticks(node.path))), pass(value);
+  }
+  for (const std::uint8_t slot : node.slots) {
+    if (scalars_[slot].kind != Scalar::Kind::absent) [[unlikely]]  // only for the operation, which has several usual names
+      complain(fmt::format("two fields say the operation; {} reads that one", columns(Role::op, node.path)));
+    scalars_[slot] = scalar;
+  }
+  return simdjson::SUCCESS;
+}
+
+/// Takes the value of an inner node.
+simdjson::error_code JsonFields::take_inner(std::uint32_t index, ondemand::json_type type,  // NOLINT(misc-no-recursion)
+                                            ondemand::value value) {
+  const JsonTree::Node& node = tree_.nodes()[index];
+  if (type == ondemand::json_type::array && node.indexed) {
+    seen_[index].object = true;
+    ondemand::array array;
+    if (const auto error = value.get_array().get(array)) return error;
+    return walk(array, index);
+  }
+  if (type == ondemand::json_type::object) {
+    seen_[index].object = true;
+    ondemand::object object;
+    if (const auto error = value.get_object().get(object)) return error;
+    return walk(object, index);
+  }
+  const bool array = type == ondemand::json_type::array;
+  complain(fmt::format("field {} is no object{}", in_ticks(node.path),
+                       array ? fmt::format("; {0}.0 is the first of its elements alone, and `jq -c '.{0}[]'` makes a record "
+                                           "of each",
+                                           node.path)
+                             : ""));
+  return pass(value);
+}
+
+simdjson::error_code JsonFields::take_scalar(ondemand::json_type type, ondemand::value& value, Scalar& scalar) {
+  if (type == ondemand::json_type::string) {
+    scalar.kind = Scalar::Kind::string;
+    scalar.text = token_text(value.raw_json_token());
+    return take_quotes(scalar.text, unescaped_) ? simdjson::SUCCESS : simdjson::STRING_ERROR;
+  }
+  scalar = {Scalar::Kind::number, token_text(value.raw_json_token())};
+  return is_number(scalar.text) ? simdjson::SUCCESS : simdjson::NUMBER_ERROR;
+}
+
+/// Takes a value whose field has one of several names of its role. Whether it counts is decided when the object has been read.
+simdjson::error_code JsonFields::take_alias(std::uint32_t index, ondemand::value value) {
+  ondemand::json_type type{};
+  if (const auto error = value.type().get(type)) return error;
+  if (type == ondemand::json_type::null) return pass(value);
+  seen_[index] = {records_, false};
+  const std::uint8_t slot = tree_.nodes()[index].slots[0];
+  Alias& alias = aliases_[slot];
+  const auto role = static_cast<Role>(slot % role_count);
+  if (alias.count == 0) {
+    touched_.push_back(slot);
+  } else if (is_end(role)) {
+    const bool letter = tree_.nodes()[index].name.size() == 1;
+    if (letter && !is_letter(alias)) return pass(value);  // v may be a version: words go first
+    if (!letter && is_letter(alias)) alias = {};
+  }
+  ++alias.count;
+  alias.node = index;
+  if (type != ondemand::json_type::string && type != ondemand::json_type::number) return pass(value);
+  return take_scalar(type, value, alias.scalar);
+}
+
+std::string JsonFields::name(Part part, Role role) const {
+  const Part where = tree_.in_envelope(role) ? Part::envelope : part;
+  const auto target = static_cast<std::uint8_t>(slot(where, role));
+  std::string_view named = role_name(role);
+  bool first = true;
+  for (std::uint32_t node = 0; node < tree_.nodes().size(); ++node) {
+    const std::vector<std::uint8_t>& slots = tree_.nodes()[node].slots;
+    if (std::find(slots.begin(), slots.end(), target) == slots.end()) continue;
+    const bool there = is_there(node) && (!tree_.nodes()[node].alias || has(where, role));
+    if (std::exchange(first, false) || there) named = tree_.nodes()[node].path;
+    if (there && !tree_.nodes()[node].alias) break;
+  }
+  return std::string(named);
+}
+
+}  // namespace deltamatch::ingest

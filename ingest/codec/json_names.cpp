@@ -1,0 +1,63 @@
+#include "ingest/codec/json_names.hpp"
+
+#include <cstring>
+
+#include "ingest/codec/columns.hpp"
+#include "ingest/codec/operations.hpp"
+#include "ingest/source/record_source.hpp"
+
+namespace deltamatch::ingest {
+
+simdjson::error_code JsonNames::find(std::uint32_t node, ondemand::field& field, std::uint32_t& found) {
+  const char* const raw = field.key().raw();
+  const std::vector<JsonTree::Node>& nodes = tree_.nodes();
+  if (is_ignored(node, raw)) {
+    found = JsonTree::none;
+    return simdjson::SUCCESS;
+  }
+  for (const std::uint32_t child : nodes[node].children) {
+    const std::string& name = nodes[child].name;
+    found = child;
+    if (nodes[child].plain && raw[name.size()] == '"' && std::memcmp(raw, name.data(), name.size()) == 0)
+      return simdjson::SUCCESS;
+  }
+  std::string_view key;
+  if (const auto error = field.unescaped_key().get(key)) return error;
+  for (const std::uint32_t child : nodes[node].children) {
+    found = child;
+    if (nodes[child].name == key) return simdjson::SUCCESS;
+  }
+  for (const std::uint32_t child : nodes[node].children) {
+    found = child;
+    if (nodes[child].usual && same_letters(nodes[child].name, key)) return simdjson::SUCCESS;
+  }
+  found = JsonTree::none;
+  if (records_ <= most_looked_at && node == JsonTree::root && !has_unread_time_ && may_be_time(key)) {
+    unread_time_ = key;
+    has_unread_time_.store(true, std::memory_order_release);
+  }
+  if (watches_ && node == JsonTree::root && may_say_operation(key)) {
+    found = watched;
+    watched_key_ = key;
+    return simdjson::SUCCESS;
+  }
+  const bool plain = key.size() < Record::padding && raw[key.size()] == '"' && std::memcmp(raw, key.data(), key.size()) == 0;
+  if (plain && ignored_.size() < most_ignored) ignored_.push_back({node, std::string(key)});
+  return simdjson::SUCCESS;
+}
+
+/// Whether a key was looked up before and is not read. Records mostly have their keys in the same order. So it compares only
+/// the key after the last one, and one more.
+bool JsonNames::is_ignored(std::uint32_t node, const char* raw) noexcept {
+  const std::size_t start = next_ignored_;
+  for (std::size_t tries = 0; tries < 2 && !ignored_.empty(); ++tries) {
+    if (next_ignored_ >= ignored_.size()) next_ignored_ = 0;
+    const Ignored& ignored = ignored_[next_ignored_++];
+    const std::string& name = ignored.name;
+    if (ignored.node == node && raw[name.size()] == '"' && std::memcmp(raw, name.data(), name.size()) == 0) return true;
+  }
+  next_ignored_ = start;
+  return false;
+}
+
+}  // namespace deltamatch::ingest

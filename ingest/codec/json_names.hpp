@@ -1,0 +1,57 @@
+// The names of fields in JSON objects: which of them are read.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ingest/codec/json_tree.hpp"
+#include "ingest/codec/json_value.hpp"
+
+namespace deltamatch::ingest {
+
+/// Finds the fields of a tree by their keys.
+class JsonNames {
+ public:
+  /// The field is not read, but its name may mean the operation.
+  static constexpr std::uint32_t watched = JsonTree::none - 1;
+
+  /// `watches`: look for such fields. The tree must outlive this.
+  JsonNames(const JsonTree& tree, bool watches) : tree_(tree), watches_(watches) {}
+
+  /// Call it before the fields of a record.
+  void begin() noexcept { ++records_; }
+  /// Finds the child of a node that the field's key names: its number, `watched`, or JsonTree::none. Compares the key as it is
+  /// written first, then without escapes. Usual names are compared in any case.
+  simdjson::error_code find(std::uint32_t node, ondemand::field& field, std::uint32_t& found);
+  /// The key of the last field that is watched.
+  [[nodiscard]] const std::string& watched_key() const noexcept { return watched_key_; }
+  /// The first field, of those that are not read, that may hold times. Empty if there is none. Any thread may call it.
+  [[nodiscard]] std::string_view unread_time() const noexcept {
+    return has_unread_time_.load(std::memory_order_acquire) ? std::string_view(unread_time_) : std::string_view();
+  }
+
+ private:
+  struct Ignored {
+    std::uint32_t node;
+    std::string name;
+  };
+  static constexpr std::size_t most_ignored = 256;
+  static constexpr std::uint64_t most_looked_at = 100;
+
+  bool is_ignored(std::uint32_t node, const char* raw) noexcept;
+
+  const JsonTree& tree_;
+  bool watches_;
+  std::uint64_t records_ = 0;
+  std::string watched_key_;
+  std::vector<Ignored> ignored_;
+  std::size_t next_ignored_ = 0;
+  std::string unread_time_;  // other threads read it once has_unread_time_ is set
+  std::atomic<bool> has_unread_time_ = false;
+};
+
+}  // namespace deltamatch::ingest

@@ -1,0 +1,35 @@
+// The structures are taken apart into all their members, so a new member does not compile before its key is known here.
+#include "cli/config/restart.hpp"
+
+namespace deltamatch::cli {
+
+std::vector<std::string> keys_that_need_restart(const ServiceConfig& before, const ServiceConfig& now) {
+  // The backend of an engine is made from `backend`, and warnings are about the text.
+  const auto& [service, backend, warnings] = before;
+  const auto& [service_now, backend_now, warnings_now] = now;
+  const auto& [application, kafka, transaction_timeout, input, start_graph, batching, engine, state, sinks, queries, http,
+               logging, shutdown_timeout] = service;
+  const auto& [application_now, kafka_now, transaction_timeout_now, input_now, start_graph_now, batching_now, engine_now,
+               state_now, sinks_now, queries_now, http_now, logging_now, shutdown_timeout_now] = service_now;
+  const auto& [directed, threads, window, made] = engine;
+  const auto& [directed_now, threads_now, window_now, made_now] = engine_now;
+  std::vector<std::string> names;
+  const auto compare = [&names](const char* key, bool same) {
+    if (!same) names.emplace_back(key);
+  };
+  compare("application", application == application_now);
+  compare("state", state == state_now);
+  compare("kafka", kafka == kafka_now);
+  compare("transaction_timeout", transaction_timeout == transaction_timeout_now);
+  compare("input", input == input_now);
+  compare("graph", start_graph == start_graph_now && directed == directed_now && window == window_now);
+  compare("batch", batching == batching_now);
+  compare("engine", threads == threads_now && backend == backend_now);
+  compare("sinks", sinks == sinks_now);
+  compare("http", http == http_now);
+  compare("log", logging == logging_now);
+  compare("shutdown_timeout", shutdown_timeout == shutdown_timeout_now);
+  return names;
+}
+
+}  // namespace deltamatch::cli

@@ -1,0 +1,227 @@
+// Whatever an update holds comes back from its bytes, in both forms, and no other bytes stand for it.
+#include "encoding/updates.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace deltamatch::encoding {
+namespace {
+
+using namespace std::string_literals;
+
+/// Draws updates of every shape, with texts and numbers from the limits of their ranges. Heads and labels repeat.
+class Draw {
+ public:
+  explicit Draw(unsigned seed) : random_(seed) {}
+
+  Update update() {
+    Update update;
+    if (below(3) != 0) shape_ = random_();
+    std::uint64_t shape = shape_;
+    const auto flag = [&] { return (shape >>= 1) % 2 == 0; };
+    update.kind = static_cast<UpdateKind>(shape >> 60 & 3);
+    update.source = id(flag());
+    if (flag()) update.source_label = text();
+    if (flag()) update.time = number();
+    if (!Head{update.kind}.edge()) return update;
+    update.target = id(flag());
+    if (flag()) update.label = text();
+    if (flag()) update.target_label = text();
+    return update;
+  }
+
+  std::uint64_t below(std::uint64_t limit) { return random_() % limit; }
+
+ private:
+  std::int64_t number() {
+    using Limits = std::numeric_limits<std::int64_t>;
+    constexpr std::array<std::int64_t, 8> edges = {0, -1, 63, 64, -64, -65, Limits::max(), Limits::min()};
+    if (below(2) == 0) return edges[below(edges.size())];
+    return static_cast<std::int64_t>(random_() >> below(64)) * (below(2) == 0 ? 1 : -1);
+  }
+
+  std::string_view text() {
+    if (texts_.size() > 20) return texts_[below(texts_.size())];
+    std::string& made = texts_.emplace_back(std::array<std::size_t, 6>{0, 1, 5, 127, 128, 300}[below(6)], ' ');
+    for (char& c : made) c = static_cast<char>(random_());
+    return made;
+  }
+
+  Id id(bool is_text) { return is_text ? Id(text()) : Id(number()); }
+
+  std::mt19937_64 random_;
+  std::uint64_t shape_ = 0;
+  std::deque<std::string> texts_;
+};
+
+bool equal(const Update& a, const Update& b) {
+  return a.kind == b.kind && a.source == b.source && a.target == b.target && a.label == b.label &&
+         a.source_label == b.source_label && a.target_label == b.target_label && a.time == b.time;
+}
+
+using Form = PackedForm<LabelsByFirstUse>;
+
+std::string packed(const std::vector<Update>& updates) {
+  std::string bytes;
+  ByteWriter out(bytes);
+  Form form;
+  put_packed(out, form, updates);
+  return bytes;
+}
+
+/// The updates, or nothing if they are refused.
+std::optional<std::vector<Update>> unpacked(std::string_view bytes, std::uint64_t count) {
+  ByteReader in(bytes);
+  Form form;
+  std::vector<Update> updates;
+  const PackedOutcome outcome = take_packed(in, form, count, [&](const Update& update) { updates.push_back(update); });
+  if (outcome.fault != PackedFault::none || !in.finished()) return std::nullopt;
+  return updates;
+}
+
+TEST(Packed, BytesAreAsDocumented) {
+  Update first;
+  first.source = std::string_view("acct-1");
+  first.target = 7;
+  first.label = "PAYS";
+  first.time = 100;
+  Update second = first;
+  second.target = 5;
+  second.time = 99;
+  Update vertex;
+  vertex.kind = UpdateKind::insert_vertex;
+  vertex.source = -1;
+  vertex.source_label = "A";
+  EXPECT_EQ(packed({first, second, vertex}),
+            "\x94\x01\x02"  // a run of two insertions of edges: a text as source, a label, a time
+            "\x06"
+            "acct-1"
+            "\x0e\x00\x04PAYS\xc8\x01"
+            "\x06"
+            "acct-1"
+            "\x03\x00\x01"
+            "\x22\x01"  // a run of one insertion of a vertex: a label of the source
+            "\x01\x01\x01"
+            "A"s);
+  EXPECT_EQ(packed({}), "");
+}
+
+TEST(Packed, WhatIsWrittenIsReadAgain) {
+  Draw draw(7);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<Update> updates(draw.below(60));
+    for (Update& update : updates) update = draw.update();
+    const std::string bytes = packed(updates);
+    const auto again = unpacked(bytes, updates.size());
+    ASSERT_TRUE(again);
+    ASSERT_EQ(again->size(), updates.size());
+    for (std::size_t i = 0; i < updates.size(); ++i) ASSERT_TRUE(equal((*again)[i], updates[i])) << round << " " << i;
+  }
+}
+
+TEST(Packed, EveryPrefixIsRefusedAndEveryFlippedBitIsRefusedOrReadAsItself) {
+  Draw draw(11);
+  std::size_t accepted = 0;
+  for (int round = 0; round < 60; ++round) {
+    std::vector<Update> updates(1 + draw.below(6));
+    for (Update& update : updates) update = draw.update();
+    const std::string bytes = packed(updates);
+    for (std::size_t size = 0; size < bytes.size(); ++size)
+      ASSERT_FALSE(unpacked(std::string_view(bytes).substr(0, size), updates.size()));
+    for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
+      std::string broken = bytes;
+      broken[bit / 8] = static_cast<char>(broken[bit / 8] ^ (1 << bit % 8));
+      const auto again = unpacked(broken, updates.size());
+      if (!again) continue;
+      ++accepted;
+      ASSERT_TRUE(packed(*again) == broken || std::any_of(again->begin(), again->end(), [](const Update& update) {
+                    return update.label.empty();  // may be written, and is left out
+                  }));
+    }
+  }
+  EXPECT_GT(accepted, 0U);
+}
+
+TEST(Packed, RunsAreChecked) {
+  const auto refused = [](const std::vector<encoding::Run>& runs, std::uint64_t count) {
+    std::string bytes;
+    ByteWriter out(bytes);
+    for (const encoding::Run& run : runs) {
+      put_run(out, run);
+      for (std::uint64_t i = 0; i < std::min<std::uint64_t>(run.count, 9); ++i) bytes += "\2\4";
+    }
+    return !unpacked(bytes, count);
+  };
+  const Head edge{UpdateKind::insert_edge, 0};
+  const Head other{UpdateKind::delete_edge, 0};
+  EXPECT_FALSE(refused({{edge, 2}, {other, 1}, {edge, 1}}, 4));
+  EXPECT_TRUE(refused({{edge, 2}, {edge, 2}}, 4));
+  EXPECT_TRUE(refused({{edge, 0}, {other, 4}}, 4));
+  EXPECT_TRUE(refused({{edge, 5}}, 4));
+  EXPECT_TRUE(refused({{edge, 3}}, 4));
+  EXPECT_TRUE(refused({{edge, std::numeric_limits<std::uint64_t>::max()}}, 4));
+}
+
+TEST(Packed, LabelsAreKnownBeforeTheyAreUsed) {
+  EXPECT_TRUE(unpacked("\x10\x01\x02\x04\x00\x01L"s, 1));
+  EXPECT_FALSE(unpacked("\x10\x01\x02\x04\x01\x01L"s, 1));
+  EXPECT_TRUE(unpacked("\x10\x02\x02\x04\x00\x01L\x02\x04\x00"s, 2));
+  EXPECT_FALSE(unpacked("\x10\x02\x02\x04\x00\x01L\x02\x04\x01\x01L"s, 2));
+}
+
+TEST(Heads, WhatThisVersionDoesNotReadIsNamed) {
+  const auto reason = [](UpdateKind kind, std::uint64_t fields) { return unreadable({kind, fields}).value_or(""); };
+  EXPECT_EQ(reason(UpdateKind::insert_edge, field::of_edge), "");
+  EXPECT_EQ(reason(UpdateKind::delete_vertex, field::of_vertex), "");
+  EXPECT_EQ(reason(UpdateKind::insert_vertex, field::of_edge), "the flags 0x3f have no meaning here");
+  EXPECT_EQ(reason(UpdateKind::insert_edge, field::key | field::text_key),
+            "it has a key (field 0x40), which this version does not read");
+  EXPECT_EQ(reason(UpdateKind::insert_edge, field::text_key),
+            "it has a key that is a text (field 0x80), which this version does not read");
+  EXPECT_EQ(reason(UpdateKind::insert_vertex, field::attributes),
+            "it has attributes (field 0x100), which this version does not read");
+  EXPECT_EQ(reason(UpdateKind::insert_vertex, field::implied), "the flags 0x200 have no meaning here");
+  EXPECT_EQ(unreadable({UpdateKind::insert_vertex, field::implied}, field::implied), std::nullopt);
+  EXPECT_EQ(reason(UpdateKind::insert_edge, std::uint64_t{1} << 40),
+            "it has the field 0x10000000000, which this version does not read");
+}
+
+TEST(Numbers, HaveOneEncodingEach) {
+  for (const std::uint64_t value :
+       {std::uint64_t{0}, std::uint64_t{127}, std::uint64_t{128}, std::uint64_t{1} << 35, ~std::uint64_t{0}}) {
+    std::string bytes;
+    put_number(bytes, value);
+    ByteReader in(bytes);
+    EXPECT_EQ(in.number(), value);
+    EXPECT_TRUE(in.finished());
+    for (std::size_t size = 0; size < bytes.size(); ++size) {
+      ByteReader cut(std::string_view(bytes).substr(0, size));
+      EXPECT_EQ(cut.number(), 0U);
+      EXPECT_FALSE(cut.sound());
+    }
+  }
+  for (const std::string& none : {"\x80\x00"s, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02"s, std::string(11, '\xff')}) {
+    ByteReader in(none);
+    EXPECT_EQ(in.number(), 0U);
+    EXPECT_FALSE(in.sound());
+    EXPECT_EQ(in.text(), "");
+  }
+  for (const std::int64_t value : {std::int64_t{0}, std::int64_t{-1}, INT64_MAX, INT64_MIN}) {
+    EXPECT_EQ(unfold(fold(value)), value);
+    for (const std::int64_t other : {std::int64_t{5}, INT64_MIN}) EXPECT_EQ(advance(other, difference(other, value)), value);
+  }
+}
+
+}  // namespace
+}  // namespace deltamatch::encoding

@@ -1,0 +1,61 @@
+#include "ingest/service/state/commit_point.hpp"
+
+#include <gtest/gtest.h>
+
+#include "deltamatch/error.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+TEST(CommitPoint, SurvivesItsText) {
+  CommitPoint mark;
+  mark.batch = 17;
+  mark.ends = {{{"b", 0}, 3}, {{"a", 10}, 1}, {{"a", 2}, 9'000'000'000}};
+  mark.watermark = -5;
+  mark.queries = {{"a \"ring\"", "00ff"}, {"path", "12"}};
+  EXPECT_EQ(to_json(mark), R"({"v":1,"batch":17,"time":-5,"ends":{"a":{"2":9000000000,"10":1},"b":{"0":3}},)"
+                           R"("queries":{"a \"ring\"":"00ff","path":"12"}})");
+  EXPECT_EQ(parse_mark(to_json(mark), "here"), mark);
+  mark.reading = "77ff";
+  EXPECT_EQ(to_json(mark).substr(to_json(mark).find("},\"r")), R"(},"reading":"77ff"})");
+  EXPECT_EQ(parse_mark(to_json(mark), "here"), mark);
+  mark.graph = {false, 3'600'000'000, "99aa"};
+  EXPECT_EQ(to_json(mark).substr(to_json(mark).find(",\"g")),
+            R"(,"graph":{"directed":false,"window":3600000000,"start":"99aa"}})");
+  EXPECT_EQ(parse_mark(to_json(mark), "here"), mark);
+  mark.suspended = {{"hub", "00ff", 16, Shortfall::limit}, {"long", "00aa", 17, Shortfall::timeout}};
+  EXPECT_EQ(to_json(mark).substr(to_json(mark).find(",\"s")),
+            R"(,"start":"99aa"},"suspended":{"hub":{"fingerprint":"00ff","batch":16,"over":"limit"},)"
+            R"("long":{"fingerprint":"00aa","batch":17,"over":"timeout"}}})");
+  EXPECT_EQ(parse_mark(to_json(mark), "here"), mark);
+  EXPECT_EQ(parse_mark(to_json(CommitPoint{}), "here"), CommitPoint{});
+}
+
+TEST(CommitPoint, RefusesAnythingElse) {
+  for (const char* text :
+       {"", "{}", "[1]", R"({"v":2,"batch":1,"time":null,"ends":{},"queries":{}})",
+        R"({"v":1,"batch":-1,"time":null,"ends":{},"queries":{}})", R"({"v":1,"batch":"1","time":null,"ends":{},"queries":{}})",
+        R"({"v":1,"batch":1,"time":null,"ends":{"t":{"x":1}},"queries":{}})",
+        R"({"v":1,"batch":1,"time":null,"ends":{"t":{"-1":1}},"queries":{}})",
+        R"({"v":1,"batch":1,"time":null,"ends":{"t":{"0":-1}},"queries":{}})",
+        R"({"v":1,"batch":1,"time":null,"ends":{"t":{"0":1.5}},"queries":{}})",
+        R"({"v":1,"batch":1,"time":null,"ends":{"t":7},"queries":{}})",
+        R"({"v":1,"batch":1,"time":null,"ends":{},"queries":{},"suspended":{"hub":{"fingerprint":"00","batch":1}}})",
+        R"({"v":1,"batch":1,"time":null,"ends":{},"queries":{},"suspended":{"hub":{"fingerprint":"00","batch":1,"over":"x"}}})",
+        R"({"v":1,"batch":1,"time":null,"ends":{},"queries":{},"graph":{"directed":true,"window":0}})"}) {
+    EXPECT_THROW(static_cast<void>(parse_mark(text, "here")), Error) << text;
+  }
+}
+
+TEST(CommitPoint, NamesAreUtf8) {
+  CommitPoint mark;
+  mark.queries = {{"caf\xc3\xa9 \x01\n\\ \xf0\x9f\x98\x80", "00"}};
+  EXPECT_EQ(parse_mark(to_json(mark), "here"), mark);
+  mark.queries = {{"caf\xe9", "00"}};
+  EXPECT_THROW(static_cast<void>(to_json(mark)), Error);  // refused before anything unreadable is written
+}
+
+TEST(TopicPartition, HasAName) { EXPECT_EQ(to_string(TopicPartition{"payments", 3}), "payments[3]"); }
+
+}  // namespace
+}  // namespace deltamatch::ingest
