@@ -1,9 +1,16 @@
 // What the edges of a data graph are, and which attributes edges and vertices have.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
+
+#include "deltamatch/id.hpp"
 
 namespace deltamatch {
 
@@ -33,6 +40,21 @@ struct Attribute {
   std::string name;  ///< not empty; an edge's attribute is not called "time", which is its event time
   AttributeType type;
   friend bool operator==(const Attribute&, const Attribute&) = default;
+};
+
+/// A value as its attribute's type has it. std::monostate is NULL: the record has no value.
+/// - std::int64_t: an integer, the digits of a decimal at its declared scale, or a time in microseconds
+/// - double: a real, which is finite
+/// - bool: a boolean
+/// - std::string_view: a symbol
+using AttributeValue = std::variant<std::monostate, bool, std::int64_t, double, std::string_view>;
+
+/// What a record says beside ends, labels and time.
+struct Properties {
+  std::optional<Id> key;  ///< of an edge; needed by the model `keyed`, unused otherwise
+  /// The value of each attribute that the Schema declares for edges, or for vertices, in its order. Empty: the record speaks
+  /// of none. A vertex then keeps its values, and those of an edge are NULL.
+  std::span<const AttributeValue> attributes;
 };
 
 /// The declarations of a graph. Names are distinct among the edges' attributes, and among the vertices'.

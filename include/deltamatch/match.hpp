@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "deltamatch/attribute.hpp"
 #include "deltamatch/id.hpp"
 
 namespace deltamatch {
@@ -36,7 +37,9 @@ struct MatchedEdge {
   Id target;
   /// Its place among all accepted insertions, from 1, in a graph of the model `events`; else 0. It identifies the edge.
   std::uint64_t ordinal = 0;
-  std::optional<Timestamp> time{};  ///< in a graph whose model is not `simple`
+  std::optional<Id> key{};                       ///< in a graph of the model `keyed`; it identifies the edge
+  std::optional<Timestamp> time{};               ///< in a graph whose model is not `simple`
+  std::span<const AttributeValue> attributes{};  ///< those of the Schema, in its order; empty if it declares none
 };
 
 /// One match of a batch. All views are valid until MatchSink::write returns.

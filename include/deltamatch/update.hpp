@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "deltamatch/attribute.hpp"
 #include "deltamatch/id.hpp"
 
 namespace deltamatch {
@@ -34,6 +35,10 @@ struct Update {
   std::optional<std::string_view> source_label{};
   std::optional<std::string_view> target_label{};
   std::optional<Timestamp> time{};
+  /// Key and attributes, or null for none. Of an edge, or with insert_vertex the vertex's attributes.
+  const Properties* properties = nullptr;
+
+  [[nodiscard]] std::optional<Id> key() const { return properties == nullptr ? std::nullopt : properties->key; }
 };
 
 /// Why a record was refused. Names (reject_name) are stable: they appear in counters and dead letters.
@@ -47,8 +52,10 @@ enum class RejectReason : std::uint8_t {
   label_conflict,  ///< a vertex has another label than the one given
   missing_time,    ///< no event time although the window needs one
   label_limit,     ///< a new label would exceed the limit (Engine::limit_labels)
+  missing_key,     ///< no key although the edges have keys (EdgeModel::keyed)
+  bad_value,       ///< a value that does not fit the type of its attribute
 };
-inline constexpr std::size_t reject_reason_count = 9;
+inline constexpr std::size_t reject_reason_count = 11;
 
 [[nodiscard]] std::string_view reject_name(RejectReason reason) noexcept;
 

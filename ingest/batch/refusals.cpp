@@ -83,6 +83,10 @@ std::string_view refusal_remedy(RejectReason reason) noexcept {
       return "say which columns hold labels (columns), since so many labels may be names, or raise the limit (max labels)";
     case RejectReason::missing_time:
       return "say which column holds the time (columns), or leave the window out";
+    case RejectReason::missing_key:
+      return "say which column holds the key of an edge (columns), or choose another model of edges (edges)";
+    case RejectReason::bad_value:
+      return "declare the attribute with the type of its values (attributes)";
     default:
       return "correct the records";
   }
@@ -100,6 +104,10 @@ std::string rejection_message(const Update& update, RejectReason reason) {
       return subject + " has no time, which a window needs";
     case RejectReason::label_limit:
       return subject + " needs one more label than the limit allows";
+    case RejectReason::missing_key:
+      return subject + " has no key, which edges of this graph need";
+    case RejectReason::bad_value:
+      return subject + " has an attribute that does not fit its type";
     default:
       return subject + " was refused";
   }

@@ -5,13 +5,16 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <memory>
+#include <new>
+#include <type_traits>
 
 namespace deltamatch {
 
 std::string_view reject_name(RejectReason reason) noexcept {
-  static constexpr std::array<std::string_view, reject_reason_count> names = {"malformed",      "wrong_arity",   "bad_id",
-                                                                              "bad_time",       "bad_operation", "too_long",
-                                                                              "label_conflict", "missing_time",  "label_limit"};
+  static constexpr std::array<std::string_view, reject_reason_count> names = {
+      "malformed",      "wrong_arity",  "bad_id",      "bad_time",    "bad_operation", "too_long",
+      "label_conflict", "missing_time", "label_limit", "missing_key", "bad_value"};
   const auto index = static_cast<std::size_t>(reason);
   return index < names.size() ? names[index] : std::string_view("unknown");
 }
@@ -83,6 +86,16 @@ std::size_t text_size(const Update& update) noexcept {
   return size;
 }
 
+/// The bytes that the properties take, with the gap in front of them.
+std::size_t properties_size(const Properties& properties) noexcept {
+  std::size_t size = alignof(Properties) - 1 + sizeof(Properties) + properties.attributes.size_bytes();
+  if (properties.key && properties.key->is_text()) size += properties.key->text().size();
+  for (const AttributeValue& value : properties.attributes) {
+    if (const auto* text = std::get_if<std::string_view>(&value)) size += text->size();
+  }
+  return size;
+}
+
 std::string_view copy(std::string_view text, char*& place) noexcept {
   if (text.empty()) return "";  // not null
   std::memcpy(place, text.data(), text.size());
@@ -91,10 +104,29 @@ std::string_view copy(std::string_view text, char*& place) noexcept {
   return copied;
 }
 
+/// Copies the properties to `place`, which has room for properties_size bytes.
+const Properties* copy(const Properties& properties, char* place) noexcept {
+  static_assert(std::is_trivially_copyable_v<AttributeValue> && std::is_trivially_destructible_v<Properties>);
+  static_assert(sizeof(Properties) % alignof(AttributeValue) == 0 && alignof(AttributeValue) <= alignof(Properties));
+  const auto address = reinterpret_cast<std::uintptr_t>(place);
+  place += (alignof(Properties) - address % alignof(Properties)) % alignof(Properties);
+  auto* copied = new (place) Properties(properties);
+  place += sizeof(Properties);
+  auto* values = reinterpret_cast<AttributeValue*>(place);
+  std::uninitialized_copy(properties.attributes.begin(), properties.attributes.end(), values);
+  place += properties.attributes.size_bytes();
+  copied->attributes = {values, properties.attributes.size()};
+  if (copied->key && copied->key->is_text()) copied->key = Id(copy(copied->key->text(), place));
+  for (std::size_t i = 0; i < copied->attributes.size(); ++i) {
+    if (auto* text = std::get_if<std::string_view>(&values[i])) *text = copy(*text, place);
+  }
+  return copied;
+}
+
 }  // namespace
 
 void UpdateBatch::add(const Update& update) {
-  const std::size_t size = text_size(update);
+  const std::size_t size = text_size(update) + (update.properties != nullptr ? properties_size(*update.properties) : 0);
   char* place = nullptr;
   if (size != 0) {
     if (!text_) text_ = std::make_unique<Text>();
@@ -108,6 +140,7 @@ void UpdateBatch::add(const Update& update) {
   copied.label = copy(copied.label, place);
   if (copied.source_label) copied.source_label = copy(*copied.source_label, place);
   if (copied.target_label) copied.target_label = copy(*copied.target_label, place);
+  if (copied.properties != nullptr) copied.properties = copy(*copied.properties, place);
 }
 
 void UpdateBatch::clear() noexcept {

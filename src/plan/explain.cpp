@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "plan/plan.hpp"
 #include "base/word.hpp"
+#include "plan/plan.hpp"
 
 namespace deltamatch::plan {
 
