@@ -49,6 +49,13 @@ struct Attribute {
 /// - std::string_view: a symbol
 using AttributeValue = std::variant<std::monostate, bool, std::int64_t, double, std::string_view>;
 
+/// Whether a value is NULL or of this type. A real must be finite, and a symbol has at most 1,024 bytes.
+[[nodiscard]] bool fits(const AttributeType& type, const AttributeValue& value) noexcept;
+/// The index of the first value that does not fit. Values beyond the declared attributes fit none; nullopt: all fit, and there
+/// are none or as many as attributes.
+[[nodiscard]] std::optional<std::size_t> find_misfit(std::span<const Attribute> attributes,
+                                                     std::span<const AttributeValue> values) noexcept;
+
 /// What a record says beside ends, labels and time.
 struct Properties {
   std::optional<Id> key;  ///< of an edge; needed by the model `keyed`, unused otherwise
@@ -64,5 +71,9 @@ struct Schema {
   std::vector<Attribute> vertices;
   friend bool operator==(const Schema&, const Schema&) = default;
 };
+
+/// Throws Error(configuration) if a name is empty, occurs twice or is "time" for an edge, if a scale is above 18, or if edges
+/// of the model `simple` have attributes.
+void validate(const Schema& schema);
 
 }  // namespace deltamatch

@@ -33,6 +33,8 @@ struct EngineOptions {
   unsigned threads = 0;  ///< 0: as many as the machine has cores
   /// Sliding window in microseconds. An edge lives while its latest insert time + window > watermark. 0: no window.
   Timestamp window = 0;
+  /// How late records may come, in microseconds, so that matches of patterns with WITHIN are still reported.
+  Timestamp allowed_lateness = 0;
   Schema schema{};                             ///< which edges there are
   std::shared_ptr<Backend> backend = nullptr;  ///< null: that of make_cpu_backend
   friend bool operator==(const EngineOptions&, const EngineOptions&) = default;

@@ -12,14 +12,34 @@ namespace deltamatch {
 
 using engine::StandingQuery;
 
-// Rebinds the queries that name a label which has been added to the graph or removed from it.
+// Rebinds the queries that name a label which has been added to the graph or removed from it, and looks up their texts anew.
 void Engine::Impl::bind_anew() {
   for (auto& [id, query] : standing) {
+    query->bound.bind_symbols();
     if (!query->bound.outdated()) continue;
     auto fresh = std::make_unique<StandingQuery>(query->bound.query, query->options, graph);
     fresh->budget = query->budget;
     query = std::move(fresh);
   }
+}
+
+/// How long after its oldest edge a match of the query is reported; 0 if it has no WITHIN.
+Timestamp Engine::Impl::report_span(const Query& query) const noexcept {
+  if (!query.within) return 0;
+  Timestamp span = 0;
+  return __builtin_add_overflow(query.within->microseconds, options.allowed_lateness, &span) ? INT64_MAX : span;
+}
+
+/// Keeps edges for a span from the next batch on; 0: for ever. A window that is an option of the engine stays. Strong
+/// guarantee.
+void Engine::Impl::retain(Timestamp span) {
+  if (options.window > 0 || span == (window ? window->span() : 0)) return;
+  auto fresh = span > 0 ? std::make_unique<graph::Window>(span) : nullptr;
+  for (VertexId v = 0; fresh && v < graph.dictionary.capacity(); ++v) {
+    graph.for_each_edge(v, false, [&](const graph::Edge& edge, Timestamp time) { fresh->note(edge, time); });
+  }
+  resolver.set_window(fresh.get(), fresh != nullptr);
+  window = std::move(fresh);
 }
 
 StandingQuery& Engine::Impl::find(QueryId query) {
@@ -45,10 +65,7 @@ QueryId Engine::add_query(const Query& query, const QueryOptions& options) {
   return replace_queries({}, std::span(&added, 1)).front();
 }
 
-void Engine::remove_query(QueryId query) {
-  impl_->find(query);
-  std::erase_if(impl_->standing, [&](const auto& entry) { return entry.first == query; });
-}
+void Engine::remove_query(QueryId query) { static_cast<void>(replace_queries(std::span(&query, 1), {})); }
 
 std::vector<QueryId> Engine::replace_queries(std::span<const QueryId> removed, std::span<const NewQuery> added) {
   for (const QueryId query : removed) impl_->find(query);
@@ -65,8 +82,19 @@ std::vector<QueryId> Engine::replace_queries(std::span<const QueryId> removed, s
     }
     fresh.push_back(std::make_unique<StandingQuery>(query, options, impl_->graph));
   }
+  Timestamp retained = 0;  // 0: for ever
+  bool bounded = true;
+  const auto retain_for = [&](const Query& query) {
+    bounded = bounded && query.within;
+    retained = std::max(retained, impl_->report_span(query));
+  };
+  for (const auto& entry : impl_->standing) {
+    if (!is_removed(entry)) retain_for(entry.second->bound.query);
+  }
+  for (const auto& query : fresh) retain_for(query->bound.query);
   std::vector<QueryId> ids(fresh.size());
   impl_->standing.reserve(impl_->standing.size() + fresh.size());
+  impl_->retain(bounded ? retained : 0);
   // From here on, nothing fails.
   std::erase_if(impl_->standing, is_removed);
   for (std::size_t i = 0; i < fresh.size(); ++i) {

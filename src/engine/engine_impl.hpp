@@ -29,12 +29,14 @@ struct Engine::Impl {
         backend(wanted.backend ? wanted.backend : make_cpu_backend()),
         capabilities(backend->capabilities()),
         workers(wanted.threads),
-        graph(wanted.directed, wanted.window > 0, backend->slabs(), wanted.schema),
+        graph(wanted.directed, wanted.window > 0, backend->slabs(), (validate(wanted.schema), wanted.schema)),
         window(wanted.window > 0 ? std::make_unique<graph::Window>(wanted.window) : nullptr),
         resolver(graph, window.get(), workers),
         matcher(backend->make_matcher(workers)) {
     if (wanted.window < 0)
       throw Error(ErrorKind::configuration, "window", "the span is negative", "give a positive span, or 0 for none");
+    if (wanted.allowed_lateness < 0)
+      throw Error(ErrorKind::configuration, "allowed lateness", "the span is negative", "give a positive span, or 0 for none");
     if (capabilities.own_memory) graph.track_changes();
   }
 
@@ -45,6 +47,10 @@ struct Engine::Impl {
   BatchResult run(const UpdateBatch& batch, const BatchOptions& wanted, Purpose purpose);
   engine::StandingQuery& find(QueryId query);
   void bind_anew();
+  [[nodiscard]] Timestamp report_span(const Query& query) const noexcept;
+  void retain(Timestamp span);
+  /// Whether edges are kept for the conditions of the queries, and no longer.
+  [[nodiscard]] bool retains() const noexcept { return window && options.window == 0; }
   match::Matcher& on_cpu() {
     if (options.backend && !cpu_matcher) cpu_matcher = match::make_cpu_matcher(workers);
     return cpu_matcher ? *cpu_matcher : *matcher;

@@ -50,6 +50,7 @@ class Engine::Impl::BatchRun {
  private:
   enum class Stage : std::uint8_t { none, resolved, staged, settled };
 
+  void leave_out_expired();
   [[nodiscard]] std::vector<match::QueryTask> make_tasks();
   std::vector<match::QueryResult> match_rounds(std::span<match::QueryTask> tasks, match::MatchSteps& steps);
   void match_alone(std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results, match::MatchSteps& steps);
@@ -57,7 +58,7 @@ class Engine::Impl::BatchRun {
                                             std::span<match::QueryResult> results) const;
   [[nodiscard]] LevelCounts analyze(std::vector<match::QueryTask> tasks) const;
   [[nodiscard]] QueryDelta delta_of(std::size_t query);
-  void net_rebound(std::size_t query, Matched& removed, Matched& added) const;
+  void net_renumbered(std::size_t query, Matched& removed, Matched& added) const;
   void shorten(std::size_t query, QueryDelta& delta) const;
   void write_to(MatchSink& sink) const;
   void note_actuals() noexcept;
@@ -72,6 +73,8 @@ class Engine::Impl::BatchRun {
   BatchResult result_;
   const graph::ResolvedBatch* resolved_ = nullptr;
   std::array<match::PassWork, 2> passes_{};
+  std::vector<graph::Edge> deleted_;      // by records, if edges are kept for conditions
+  std::vector<Timestamp> deleted_marks_;  // their marks
   std::vector<Matched> removed_;
   std::vector<Matched> added_;
   LevelCounts levels_;
@@ -118,6 +121,10 @@ void Engine::Impl::BatchRun::apply() {
   {
     const BackendStep step(*engine.backend, "apply");
     engine.resolver.limit_labels(purpose_ == Purpose::absorb ? UINT64_MAX : engine.label_limit);
+    engine.resolver.watch_vertex_attributes(
+        std::ranges::any_of(engine.standing, [](const auto& entry) { return entry.second->bound.reads_vertex_attributes(); }));
+    engine.resolver.mark_changes(
+        std::ranges::any_of(engine.standing, [](const auto& entry) { return entry.second->bound.query.within.has_value(); }));
     const auto relabelling = purpose_ == Purpose::start ? graph::Relabelling::undeclared : graph::Relabelling::without_edges;
     resolved_ = &engine.resolver.resolve(*batch_, wanted_->on_reject, engine.watermark, relabelling, engine.watch.stop());
     stage_ = Stage::resolved;
@@ -138,7 +145,9 @@ void Engine::Impl::BatchRun::apply() {
 }
 
 void Engine::Impl::BatchRun::estimate() {
-  passes_ = {{{match::Pass::removed, resolved_->net.removed}, {match::Pass::added, resolved_->net.inserted}}};
+  passes_[0] = {.pass = match::Pass::removed, .anchors = resolved_->net.removed, .marks = resolved_->removed_marks};
+  passes_[1] = {.pass = match::Pass::added, .anchors = resolved_->net.inserted, .marks = resolved_->inserted_marks};
+  if (engine_->retains()) leave_out_expired();
   for (const auto& [id, query] : engine_->standing) query->refresh_plans();
   if (!engine_->trials.due(passes_)) return;
   const auto start = Clock::now();
@@ -147,6 +156,18 @@ void Engine::Impl::BatchRun::estimate() {
   for (const auto& [id, query] : engine_->standing) queries.push_back(query.get());
   engine_->trials.run(engine_->graph, passes_, queries, engine_->on_cpu(), engine_->watch.stop());
   result_.seconds.estimate = seconds_since(start);
+}
+
+// No match of an edge that has expired is reported, so the search begins at other edges only. A search that begins at one of
+// these may still meet expired edges. It then reports nothing, by the rule of arrival.
+void Engine::Impl::BatchRun::leave_out_expired() {
+  for (std::size_t i = 0; i < resolved_->removed_marks.size(); ++i) {
+    if (resolved_->removed_marks[i] == INT64_MAX) continue;
+    deleted_.push_back(resolved_->net.removed[i]);
+    deleted_marks_.push_back(resolved_->removed_marks[i]);
+  }
+  passes_[0].anchors = deleted_;
+  passes_[0].marks = deleted_marks_;
 }
 
 void Engine::Impl::BatchRun::match() {
@@ -170,7 +191,8 @@ std::vector<match::QueryTask> Engine::Impl::BatchRun::make_tasks() {
   std::vector<match::QueryTask> tasks;
   std::vector<engine::BatchWatch::Followed> followed;
   for (const auto& [id, query] : engine_->standing) {
-    tasks.push_back({&query->bound, &query->plans, query->options.list || resolved_->rebound});
+    tasks.push_back({&query->bound, &query->plans, query->options.list || resolved_->renumbered()});
+    tasks.back().span = engine_->report_span(query->bound.query);
     followed.push_back({id, query->budget});
   }
   engine_->watch.follow(followed, engine_->workers.size(), engine_->matcher->separates_tasks());
@@ -184,9 +206,9 @@ std::vector<match::QueryResult> Engine::Impl::BatchRun::match_rounds(std::span<m
   std::vector<match::QueryResult> results(2 * tasks.size());
   std::vector<const engine::Delivery*> deliveries;
   for (const auto& [id, query] : engine_->standing) deliveries.push_back(&query->delivery);
-  const bool rebound = resolved_->rebound;
+  const bool renumbered = resolved_->renumbered();
   const auto begin_anew = [&] {
-    engine_->listing.open(engine_->graph, tasks, deliveries, rebound, delivers() || rebound, engine_->watch);
+    engine_->listing.open(engine_->graph, tasks, deliveries, renumbered, delivers() || renumbered, engine_->watch);
     for (std::size_t i = 0; i < results.size(); ++i) {
       results[i] = {};
       results[i].plans.resize(tasks[i % tasks.size()].plans->plans.size());
@@ -255,8 +277,8 @@ QueryDelta Engine::Impl::BatchRun::delta_of(std::size_t query) {
   QueryDelta delta;
   delta.query = engine_->standing[query].first;
   delta.shortfall = engine_->watch.shortfall(query, checked_add(removed.count, added.count));
-  if (resolved_->rebound && delta.complete()) net_rebound(query, removed, added);
-  if (!resolved_->rebound || delta.complete()) {
+  if (resolved_->renumbered() && delta.complete()) net_renumbered(query, removed, added);
+  if (!resolved_->renumbered() || delta.complete()) {
     delta.added = added.count;
     delta.removed = removed.count;
     delta.added_digest = added.digest;
@@ -266,8 +288,9 @@ QueryDelta Engine::Impl::BatchRun::delta_of(std::size_t query) {
   return delta;
 }
 
-// Recounts the matches of a query after a vertex was rebound. A match listed under both signs has not changed.
-void Engine::Impl::BatchRun::net_rebound(std::size_t query, Matched& removed, Matched& added) const {
+// Recounts the matches of a query after a vertex or an edge got a fresh number. A match listed under both signs has not
+// changed.
+void Engine::Impl::BatchRun::net_renumbered(std::size_t query, Matched& removed, Matched& added) const {
   for (const bool sign : {false, true}) {
     Matched& matched = sign ? added : removed;
     matched.count = 0;

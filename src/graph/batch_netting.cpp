@@ -15,8 +15,10 @@ constexpr std::size_t find_grain = 256;
 }  // namespace
 
 void BatchNetting::run(std::span<const Update> updates, const BatchLookUp& look_up, std::vector<EdgeUpdate>& entries,
-                       std::span<const std::uint32_t> unknown_deletes, const Origins& origins, ResolvedBatch& result) {
+                       std::span<const std::uint32_t> unknown_deletes, const Origins& origins, const Expiry& expiry,
+                       ResolvedBatch& result) {
   updates_ = updates;
+  expiry_ = expiry;
   result_ = &result;
   resolve(unknown_deletes, entries);
   sort(look_up, entries);
@@ -32,7 +34,7 @@ void BatchNetting::run(std::span<const Update> updates, const BatchLookUp& look_
     move_untouched(entries);
     put_in_order();
   }
-  if (window_ != nullptr && result.watermark) expire();
+  if (window_ != nullptr && expiry_.at) expire();
 }
 
 void BatchNetting::clear() noexcept {
@@ -118,7 +120,7 @@ void BatchNetting::move_untouched(std::span<const EdgeUpdate> entries) {
       const auto touched = std::lower_bound(entries.begin(), entries.end(), edge,
                                             [](const EdgeUpdate& entry, const Edge& wanted) { return entry.edge < wanted; });
       if (touched != entries.end() && touched->edge == edge) return;
-      if (window_ != nullptr && result_->watermark && window_->dead(time, *result_->watermark)) return;
+      if (expired(time)) return;
       result_->net.removed.push_back(edge);
       insert(now(edge), time);
     });
@@ -158,7 +160,28 @@ void BatchNetting::find_live(std::span<const EdgeUpdate> entries) {
   });
 }
 
+void BatchNetting::net_slot(std::span<const EdgeUpdate> entries, bool live) {
+  const Edge& edge = entries.front().edge;
+  if (graph_->model() == EdgeModel::events) {  // an insertion that the batch deletes again
+    for (const EdgeUpdate& entry : entries.first(entries.size() - 1)) {
+      if (updates_[entry.index].kind != UpdateKind::delete_vertex) ++result_->ignored.superseded;
+    }
+  }
+  if (live) {
+    result_->net.removed.push_back(edge);
+    return;
+  }
+  if (entries.size() > 1) return;
+  const Timestamp time = graph_->edge_table->time(edge.which).value_or(0);
+  if (late(time, entries.front().index)) {
+    ++result_->ignored.late;
+    return;
+  }
+  insert(result_->rebound ? now(edge) : edge, time);
+}
+
 void BatchNetting::net(std::span<const EdgeUpdate> entries, bool live) {
+  if (graph_->edge_table) return net_slot(entries, live);
   const Edge& edge = entries.front().edge;
   const std::uint32_t last = entries.back().index;
   bool deleted = false;
@@ -178,7 +201,7 @@ void BatchNetting::net(std::span<const EdgeUpdate> entries, bool live) {
   if (!inserts(last)) {
     if (live) {
       result_->net.removed.push_back(edge);
-    } else if (updates_[last].kind == UpdateKind::delete_edge && graph_->model() == EdgeModel::simple) {
+    } else if (updates_[last].kind == UpdateKind::delete_edge) {
       ++result_->ignored.absent_delete;
     }
     return;
@@ -187,7 +210,7 @@ void BatchNetting::net(std::span<const EdgeUpdate> entries, bool live) {
   const Timestamp before = live && timed ? *graph_->time(edge) : 0;
   Timestamp after = stamped ? time : 0;
   if (live && timed && !deleted) after = std::max(after, before);
-  if (window_ != nullptr && result_->watermark && window_->dead(after, *result_->watermark)) {
+  if (expired(after)) {
     ++result_->ignored.late;
     if (live && deleted) result_->net.removed.push_back(edge);
     return;
@@ -208,7 +231,7 @@ void BatchNetting::net(std::span<const EdgeUpdate> entries, bool live) {
 // Removes edges that the new watermark has passed, unless this batch refreshes or deletes them.
 void BatchNetting::expire() {
   expired_.clear();
-  window_->collect(*graph_, *result_->watermark, expired_);
+  window_->collect(*graph_, *expiry_.at, expired_);
   std::vector<Edge>& removed = result_->net.removed;
   const std::size_t explicit_removals = removed.size();
   for (const Edge& edge : expired_) {

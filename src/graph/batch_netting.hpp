@@ -32,6 +32,22 @@ struct ResolvedBatch {
   /// Some vertex continues under a fresh number, because it has another label now. So an edge of it may be both removed and
   /// inserted in the net batch. A match that both labels allow then appears to vanish and to appear.
   bool rebound = false;
+  /// Some edge has another version now, under another slot. A match that both versions allow appears to vanish and to appear.
+  bool replaced = false;
+  /// If marks are wanted, by edge of the net batch: the running watermark after the record that changed it. INT64_MAX: none
+  /// did.
+  std::vector<Timestamp> inserted_marks;
+  std::vector<Timestamp> removed_marks;
+
+  /// Whether a match may be in both lists of the batch, so that only listing tells what has changed.
+  [[nodiscard]] bool renumbered() const noexcept { return rebound || replaced; }
+};
+
+/// When edges expire.
+struct Expiry {
+  std::optional<Timestamp> at;  ///< the watermark at which edges expire
+  /// By update, the running watermark at which an edge that it inserts is late. Empty: `at` for all.
+  std::span<const Timestamp> running{};
 };
 
 /// Nets one batch at a time against the settled graph.
@@ -48,6 +64,7 @@ class BatchNetting {
   /// Makes `result.net` from the edge updates of a batch.
   /// - `entries` are the updates in any order. They are sorted, and entries may be added.
   /// - `unknown_deletes` are indices of deletions whose vertices or label were unknown when they were read.
+  /// - `expiry` says at which watermark edges of the window expire.
   /// - `result` must have its watermark and `rebound`. Counts of ignored and expired updates are added to it.
   /// - `look_up` must be finished, for this batch.
   ///
@@ -55,9 +72,12 @@ class BatchNetting {
   /// exists before and after, it is both removed and inserted. It keeps its time. O(n log n), where n includes the edges of
   /// rebound vertices.
   void run(std::span<const Update> updates, const BatchLookUp& look_up, std::vector<EdgeUpdate>& entries,
-           std::span<const std::uint32_t> unknown_deletes, const Origins& origins, ResolvedBatch& result);
+           std::span<const std::uint32_t> unknown_deletes, const Origins& origins, const Expiry& expiry, ResolvedBatch& result);
+  void set_window(Window* window) noexcept { window_ = window; }
   /// The refreshes of the last batch, by rank.
   [[nodiscard]] std::span<const Refresh> refreshes() const noexcept { return refreshes_; }
+  /// The edge of the settled graph with the numbers that its ends have after the last batch.
+  [[nodiscard]] Edge now(const Edge& edge) const { return graph_->ranked(now(edge.tail), now(edge.head), edge.which); }
   void clear() noexcept;
 
  private:
@@ -73,13 +93,21 @@ class BatchNetting {
   void find_live(std::span<const EdgeUpdate> entries);
   /// Nets the updates of one edge. `live`: whether it is in the settled graph.
   void net(std::span<const EdgeUpdate> entries, bool live);
+  /// The same for an edge with a slot. A slot has one insertion at most, which comes first, and one removal at most.
+  void net_slot(std::span<const EdgeUpdate> entries, bool live);
   void name_by_origin(const Origins& origins, std::vector<EdgeUpdate>& entries);
   void move_untouched(std::span<const EdgeUpdate> entries);
   void insert(const Edge& edge, Timestamp time);
   void put_in_order();
   [[nodiscard]] VertexId now(VertexId vertex) const;
-  [[nodiscard]] Edge now(const Edge& edge) const { return graph_->ranked(now(edge.tail), now(edge.head), edge.which); }
   void expire();
+  [[nodiscard]] bool expired(Timestamp time) const noexcept {
+    return window_ != nullptr && expiry_.at && window_->dead(time, *expiry_.at);
+  }
+  [[nodiscard]] bool late(Timestamp time, std::uint32_t index) const noexcept {
+    if (expiry_.running.empty()) return expired(time);
+    return window_ != nullptr && window_->dead(time, expiry_.running[index]);
+  }
   [[nodiscard]] bool inserts(std::uint32_t index) const noexcept { return updates_[index].kind == UpdateKind::insert_edge; }
 
   const DataGraph* graph_;
@@ -94,6 +122,7 @@ class BatchNetting {
   std::vector<Edge> expired_;
   boost::unordered_flat_map<VertexId, VertexId> moved_;  // fresh numbers by old number
   ResolvedBatch* result_ = nullptr;
+  Expiry expiry_;
 };
 
 }  // namespace deltamatch::graph

@@ -22,13 +22,15 @@ const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject o
     throw_if_stopped(stop);
     labels_hold_ = look_up_.labels_hold(*graph_);
     entries_.reserve(updates_.size());
-    undo_.reserve(6 * updates_.size());  // room for every undo step
+    undo_.reserve(8 * updates_.size());  // room for every undo step
     doomed_.reserve(2 * updates_.size());
     read_retired(looked_up_ahead);
     retiring_.reserve(2 * updates_.size());  // for undo
     while (!read_all(batch, on_reject, watermark)) undo();
     throw_if_stopped(stop);
-    netting_.run(updates_, look_up_, entries_, unknown_deletes_, origins_, result_);
+    netting_.run(updates_, look_up_, entries_, unknown_deletes_, origins_, expiry(watermark), result_);
+    if (graph_->model() == EdgeModel::keyed) net_keys();
+    if (marks_) mark_net();
     if (window_ != nullptr) list_forgettable();
     list_edge_labels();
     retiring_.reserve(doomed_.size() + forgettable_.size());
@@ -45,9 +47,12 @@ const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject o
 bool BatchResolver::read_all(const UpdateBatch& batch, OnReject on_reject, std::optional<Timestamp> watermark) {
   result_.ignored = {};
   result_.rebound = false;
+  result_.replaced = false;
   result_.consumed = updates_.size();
   result_.watermark = std::max(batch.watermark(), watermark);  // nullopt is less than any time
   std::size_t passed = 0;                                      // number of rejects passed
+  running_.clear();
+  if (marks_) running_.reserve(updates_.size());
   std::size_t records = 0;
   for (std::size_t first = 0, last = 0; first < updates_.size(); first = last) {
     throw_if_stopped(stop_, records++);
@@ -63,8 +68,10 @@ bool BatchResolver::read_all(const UpdateBatch& batch, OnReject on_reject, std::
     }
     if (!refused) {
       if (!batch.sets_watermark()) see_times(updates_.subspan(first, last - first));
+      if (marks_) running_.resize(last, result_.watermark.value_or(INT64_MIN));
       continue;
     }
+    if (marks_) running_.resize(last, result_.watermark.value_or(INT64_MIN));
     ++passed;
     if (on_reject == OnReject::stop) {
       result_.consumed = first;
@@ -90,7 +97,9 @@ std::optional<Reject> BatchResolver::read_record(std::size_t first, std::size_t 
                           result_.ignored.self_loop,
                           fresh_vertex_labels_.size(),
                           fresh_edge_labels_.size(),
-                          graph_->edge_table ? graph_->edge_table->created() : 0,
+                          graph_->edge_table ? graph_->edge_table->created().size() : 0,
+                          drops_.size(),
+                          keyed_undo_.size(),
                           result_.rebound};
   irrevocable_ = false;
   for (std::size_t i = first; i < last; ++i) {
@@ -120,6 +129,7 @@ void BatchResolver::take_back(const Checkpoint& to) {
   for (; undo_.size() > to.undo; undo_.pop_back()) {
     const Undo& done = undo_.back();
     revert(done);
+    if (done.kind == Undo::Kind::valued) old_values_.pop_back();
     if (done.kind == Undo::Kind::deleted) {
       deleted_.erase(done.vertex);
       spare(done.vertex);
@@ -132,19 +142,35 @@ void BatchResolver::take_back(const Checkpoint& to) {
     }
   }
   take_labels_back(to.vertex_labels, to.edge_labels);
-  if (graph_->edge_table) {
-    graph_->edge_table->take_back(to.created_edges);
-    forget_events();
-    for (const EdgeUpdate& entry : entries_) {
-      if (!inserts(entry.index)) dropped_events_.insert(entry.edge.which);
-    }
-  }
+  if (graph_->edge_table) take_slots_back(to);
 }
 
-void BatchResolver::forget_events() noexcept {
+/// Forgets what the record did to edges with slots.
+void BatchResolver::take_slots_back(const Checkpoint& to) noexcept {
+  EdgeTable& table = *graph_->edge_table;
+  for (; drops_.size() > to.dropped_slots; drops_.pop_back()) dropped_slots_.erase(drops_.back());
+  for (; keyed_undo_.size() > to.keyed_undo; keyed_undo_.pop_back()) {
+    const auto& [key, before] = keyed_undo_.back();
+    if (before) {
+      keyed_edges_.find(key)->second = *before;
+    } else {
+      keyed_edges_.erase(key);
+    }
+  }
+  if (table.created().size() > to.created_edges) {
+    events_indexed_ = false;
+    live_events_.clear();
+  }
+  table.take_back(to.created_edges);
+}
+
+void BatchResolver::forget_slots() noexcept {
   events_indexed_ = false;
   live_events_.clear();
-  dropped_events_.clear();
+  dropped_slots_.clear();
+  drops_.clear();
+  keyed_edges_.clear();
+  keyed_undo_.clear();
 }
 
 /// Frees the labels of what is undone. Nothing else has them, so the batch continues as if they had never come.
@@ -186,10 +212,15 @@ std::optional<RejectReason> BatchResolver::read(const Update& update, std::uint3
 
 std::optional<RejectReason> BatchResolver::read_edge(const Update& update, std::uint32_t index) {
   const bool insert = update.kind == UpdateKind::insert_edge;
+  const bool keyed = graph_->model() == EdgeModel::keyed;
+  if (keyed && !insert) return delete_keyed(update, index);
   if (update.source == update.target) {
     ++result_.ignored.self_loop;
-    return std::nullopt;
+    return keyed && update.key() ? delete_keyed(update, index) : std::nullopt;
   }
+  if (keyed && !update.key()) return RejectReason::missing_key;
+  if (insert && update.properties != nullptr && find_misfit(graph_->schema().edges, update.properties->attributes))
+    return RejectReason::bad_value;
   if (insert && window_ != nullptr && !update.time) return RejectReason::missing_time;
   const BatchLookUp::Ends& ends = look_up_[index];
   Mention source = mention(update.source, find(update.source, ends.source_hash, ends.source), update.source_label);
@@ -209,10 +240,17 @@ std::optional<RejectReason> BatchResolver::read_edge(const Update& update, std::
     delete_unknown(index);
     return std::nullopt;
   }
-  if (graph_->model() != EdgeModel::simple) {
-    read_event(update, index, graph_->ranked(tail, head, *label));
-  } else {
-    entries_.push_back({graph_->ranked(tail, head, *label), index});
+  const Edge like = graph_->ranked(tail, head, *label);
+  switch (graph_->model()) {
+    case EdgeModel::simple:
+      entries_.push_back({like, index});
+      break;
+    case EdgeModel::keyed:
+      read_keyed(update, index, like);
+      break;
+    case EdgeModel::events:
+      read_event(update, index, like);
+      break;
   }
   return std::nullopt;
 }
@@ -220,9 +258,8 @@ std::optional<RejectReason> BatchResolver::read_edge(const Update& update, std::
 /// Reads an update in a graph of the model `events`. `like` has the ends of the edge and its label.
 void BatchResolver::read_event(const Update& update, std::uint32_t index, const Edge& like) {
   if (update.kind == UpdateKind::insert_edge) {
-    const Slot slot = graph_->edge_table->create({like.tail, like.head, like.which, update.time, 0});
-    const Edge edge{like.tail, like.head, slot};
-    entries_.push_back({edge, index});
+    const Slot slot = create_slot(update, like, no_key);
+    entries_.push_back({{like.tail, like.head, slot}, index});
     if (events_indexed_) live_events_[origin(like)].push_back(slot);
     return;
   }
@@ -231,8 +268,141 @@ void BatchResolver::read_event(const Update& update, std::uint32_t index, const 
     ++result_.ignored.absent_delete;
     return;
   }
-  entries_.push_back({*edge, index});
-  dropped_events_.insert(edge->which);
+  drop_slot(*edge, index);
+}
+
+Slot BatchResolver::create_slot(const Update& update, const Edge& like, KeyId key) {
+  EdgeTable& table = *graph_->edge_table;
+  words_.clear();
+  if (table.values().width() > 0 && update.properties != nullptr) table.values().read(update.properties->attributes, words_);
+  try {
+    return table.create({like.tail, like.head, like.which, update.time, key, 0}, words_);
+  } catch (...) {
+    table.values().drop(words_);
+    throw;
+  }
+}
+
+/// Records that the update at `index` ends the life of an edge with a slot.
+void BatchResolver::drop_slot(const Edge& edge, std::uint32_t index) {
+  entries_.push_back({edge, index});
+  drops_.push_back(edge.which);
+  dropped_slots_.insert(edge.which);
+}
+
+/// Reads an insertion in a graph of the model `keyed`: the edge with this key gets a new version. `like` has its ends and
+/// label.
+void BatchResolver::read_keyed(const Update& update, std::uint32_t index, const Edge& like) {
+  EdgeTable& table = *graph_->edge_table;
+  const KeyId key = table.intern_key(*update.key());
+  const Slot before = keyed_edge(key).now;
+  Slot slot = no_slot;
+  try {
+    slot = create_slot(update, like, key);
+  } catch (...) {
+    if (before == no_slot && table.settled_slot(key) == no_slot && !keyed_edges_.contains(key)) table.forget_key(key);
+    throw;
+  }
+  if (before != no_slot) drop_slot(edge_of(before), index);
+  entries_.push_back({{like.tail, like.head, slot}, index});
+  touch(key, slot, true);
+}
+
+/// Reads a deletion in a graph of the model `keyed`, or an insertion that makes the edge a self-loop. The key alone says which
+/// edge.
+std::optional<RejectReason> BatchResolver::delete_keyed(const Update& update, std::uint32_t index) {
+  const std::optional<Id> name = update.key();
+  if (!name) return RejectReason::missing_key;
+  const KeyId key = graph_->edge_table->find_key(*name);
+  const Slot before = key == no_key ? no_slot : keyed_edge(key).now;
+  if (before == no_slot) {
+    if (update.kind == UpdateKind::delete_edge) ++result_.ignored.absent_delete;
+    return std::nullopt;
+  }
+  drop_slot(edge_of(before), index);
+  touch(key, no_slot, update.kind == UpdateKind::delete_edge);
+  return std::nullopt;
+}
+
+/// The edge with a key as the batch has left it so far.
+BatchResolver::KeyedEdge BatchResolver::keyed_edge(KeyId key) const {
+  const auto at = keyed_edges_.find(key);
+  return at != keyed_edges_.end() ? at->second : KeyedEdge{graph_->edge_table->settled_slot(key)};
+}
+
+/// Records the edge's version after an update. `record`: the update names the key.
+void BatchResolver::touch(KeyId key, Slot now, bool record) {
+  const auto at = keyed_edges_.find(key);
+  keyed_undo_.emplace_back(key, at == keyed_edges_.end() ? std::nullopt : std::optional(at->second));
+  KeyedEdge& edge = keyed_edges_[key];
+  edge = {now, edge.records + (record ? 1 : 0), record ? now == no_slot : edge.deleted};
+}
+
+/// A live edge with a slot, with the numbers that its ends have at this point of the batch.
+Edge BatchResolver::edge_of(Slot slot) const noexcept {
+  const EdgeTable& table = *graph_->edge_table;
+  return {table.tail(slot), table.head(slot), slot};
+}
+
+/// Gives each edge of the net batch the running watermark after the record that changed it. An edge whose end got a fresh
+/// number is changed by the batch as a whole. One that has expired is changed by no record.
+void BatchResolver::mark_net() {
+  boost::unordered_flat_map<Slot, std::uint32_t> changed_by;
+  changed_by.reserve(entries_.size());
+  for (const EdgeUpdate& entry : entries_) changed_by[entry.edge.which] = entry.index;
+  const Timestamp last = result_.watermark.value_or(INT64_MIN);
+  const auto mark = [&](const Edge& edge, Timestamp otherwise) {
+    const auto at = changed_by.find(edge.which);
+    return at == changed_by.end() ? otherwise : running_[at->second];
+  };
+  result_.inserted_marks.clear();
+  result_.removed_marks.clear();
+  for (const Edge& edge : result_.net.inserted) result_.inserted_marks.push_back(mark(edge, last));
+  for (const Edge& edge : result_.net.removed) {
+    const bool moves = result_.rebound && netting_.now(edge) != edge;
+    result_.removed_marks.push_back(mark(edge, moves ? last : INT64_MAX));
+  }
+}
+
+/// Counts the records of each key, and leaves out edges whose last version in the batch equals the one before it.
+///
+/// Of the records that name a key, each but the last is superseded. The last is superseded too if it inserts, and the deletion
+/// of a vertex then removed the edge again.
+void BatchResolver::net_keys() {
+  const EdgeTable& table = *graph_->edge_table;
+  boost::unordered_flat_set<Slot> unchanged;
+  const auto late = [&](Slot slot) {
+    return window_ != nullptr && !std::ranges::binary_search(result_.net.inserted, netting_.now(origin(edge_of(slot))));
+  };
+  for (const auto& [key, edge] : keyed_edges_) {
+    const bool undone = edge.now == no_slot && !edge.deleted;
+    result_.ignored.superseded += edge.records - (edge.records > 0 && !undone ? 1 : 0);
+    const Slot before = table.settled_slot(key);
+    if (edge.now == no_slot || before == no_slot || late(edge.now)) continue;
+    const Edge a = edge_of(before);
+    const Edge b = edge_of(edge.now);
+    const Edge b_before = origin(b);
+    const bool same = a.tail == b_before.tail && a.head == b_before.head && table.equal_but_for_ends(before, edge.now);
+    if (same && netting_.now(a) == a) {
+      ++result_.ignored.duplicate_insert;
+      unchanged.insert(before);
+      unchanged.insert(edge.now);
+    } else {
+      result_.replaced = true;
+    }
+  }
+  if (unchanged.empty()) return;
+  NetBatch& net = result_.net;
+  std::erase_if(net.removed, [&](const Edge& edge) { return unchanged.contains(edge.which); });
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < net.inserted.size(); ++i) {
+    if (unchanged.contains(net.inserted[i].which)) continue;
+    net.inserted[kept] = net.inserted[i];
+    if (!net.inserted_times.empty()) net.inserted_times[kept] = net.inserted_times[i];
+    ++kept;
+  }
+  net.inserted.resize(kept);
+  if (!net.inserted_times.empty()) net.inserted_times.resize(kept);
 }
 
 /// The newest live edge with these ends and this label that is not newer than `time`: by time, then by ordinal. Edges without a
@@ -241,7 +411,7 @@ std::optional<Edge> BatchResolver::newest_event(const Edge& like, std::optional<
   const EdgeTable& table = *graph_->edge_table;
   std::optional<Slot> newest;
   const auto consider = [&](Slot slot) {
-    if (dropped_events_.contains(slot) || (time && table.time(slot) > time)) return;
+    if (dropped_slots_.contains(slot) || (time && table.time(slot) > time)) return;
     const auto age = [&](Slot of) { return std::pair(table.time(of), table.ordinal(of)); };
     if (!newest || age(slot) > age(*newest)) newest = slot;
   };
@@ -260,7 +430,7 @@ void BatchResolver::index_events() {
   if (events_indexed_) return;
   events_indexed_ = true;
   for (const EdgeUpdate& entry : entries_) {
-    if (!inserts(entry.index)) continue;
+    if (!inserts(entry)) continue;
     const Edge edge = origin(entry.edge);
     live_events_[{edge.tail, edge.head, graph_->edge_table->label(edge.which)}].push_back(edge.which);
   }
@@ -287,7 +457,10 @@ std::optional<RejectReason> BatchResolver::read_vertex(const Update& update, std
   Mention vertex = mention(update.source, find(update.source, ends.source_hash, ends.source), update.source_label);
   if (vertex.conflict) return RejectReason::label_conflict;
   if (update.kind == UpdateKind::insert_vertex) {
+    const auto values = update.properties == nullptr ? std::span<const AttributeValue>() : update.properties->attributes;
+    if (find_misfit(graph_->schema().vertices, values)) return RejectReason::bad_value;
     if (!settle(vertex)) return RejectReason::label_limit;
+    if (!values.empty()) set_attributes(vertex.vertex, values);
     set_declared(vertex.vertex, true);
   } else if (vertex.vertex == invalid_vertex || deleted_.contains(vertex.vertex)) {
     ++result_.ignored.absent_delete;
@@ -297,23 +470,33 @@ std::optional<RejectReason> BatchResolver::read_vertex(const Update& update, std
   return std::nullopt;
 }
 
-// Handles a vertex that was relabelled in this batch and now takes its first label again. Its settled self continues, as if it
-// had never changed. Returns invalid_vertex if this is not the case.
-VertexId BatchResolver::earlier_self(VertexId fresh, LabelId label) {
+// Handles a vertex that was relabelled or got other attributes in this batch, and now takes its first ones again. Its settled
+// self continues, as if it had never changed. Returns invalid_vertex if this is not the case.
+VertexId BatchResolver::earlier_self(VertexId fresh, LabelId label, std::span<const Word> words) {
+  AttributeTable& values = graph_->vertex_values;
   const VertexId old = origin(fresh);
   if (old == fresh || graph_->dictionary.label(old) != label) return invalid_vertex;
+  const bool same = values.equal(old, words);
+  if (!same && watches_vertices_) return invalid_vertex;
   irrevocable_ = true;
   const bool declared = !deleted_.contains(fresh) && graph_->dictionary.declared(fresh);
   for (EdgeUpdate& entry : entries_) {
     if (entry.edge.tail != fresh && entry.edge.head != fresh) continue;
     entry.edge = graph_->ranked(entry.edge.tail == fresh ? old : entry.edge.tail,
                                 entry.edge.head == fresh ? old : entry.edge.head, entry.edge.which);
+    if (graph_->edge_table) graph_->edge_table->rename_ends(entry.edge.which, entry.edge.tail, entry.edge.head);
   }
   index_.clear();
   indexed_ = 0;
   std::erase_if(undo_, [&](const Undo& undo) {
+    if (undo.vertex == fresh && undo.kind == Undo::Kind::valued) values.drop(old_values_[undo.other]);
     return undo.vertex == fresh || (undo.kind == Undo::Kind::rebound && undo.other == fresh);
   });
+  if (!same) {
+    values.hold(words);
+    replace_values(old, words);
+  }
+  values.clear(fresh);
   graph_->dictionary.undo_rebind(old, fresh);
   origins_.erase(fresh);
   for (const VertexId vertex : {old, fresh}) {
@@ -381,14 +564,19 @@ bool BatchResolver::settle(Mention& mention) {
 VertexId BatchResolver::become(const Mention& mention, LabelId label) {
   const VertexId vertex = mention.vertex;
   if (vertex == invalid_vertex) {
+    graph_->vertex_values.expect(std::size_t{graph_->dictionary.capacity()} + 1);
     const VertexId created = graph_->dictionary.create(mention.id, label);
     undo_.push_back({Undo::Kind::created, created, created});
     return created;
   }
-  if (const VertexId back = earlier_self(vertex, label); back != invalid_vertex) return back;
   const bool deleted = deleted_.contains(vertex);
+  AttributeTable& values = graph_->vertex_values;
+  std::vector<Word> words(values.width());  // after this
+  const bool lost = deleted && !values.equal(vertex, words);
+  if (!deleted) values.copy(vertex, words);
+  if (const VertexId back = earlier_self(vertex, label, words); back != invalid_vertex) return back;
   const LabelId before = graph_->dictionary.label(vertex);
-  if (label == before || graph_->degree(vertex) == 0) {
+  if (graph_->degree(vertex) == 0 || (label == before && !(lost && watches_vertices_))) {
     // No settled edge has seen another label, so the vertex stays the same. If it was deleted, it exists again.
     if (label != before) {
       undo_.push_back({Undo::Kind::labelled, vertex, before});
@@ -399,19 +587,64 @@ VertexId BatchResolver::become(const Mention& mention, LabelId label) {
       std::erase(doomed_, vertex);
       undo_.push_back({Undo::Kind::revived, vertex, vertex});
       set_declared(vertex, false);
+      if (lost) replace_values(vertex, words);
       if (window_ != nullptr) forgettable_.push_back(vertex);
     }
     return vertex;
   }
+  return rebind(vertex, label, deleted);
+}
+
+/// Lets a vertex continue under a fresh number. Its old self keeps label and attributes until the batch ends.
+VertexId BatchResolver::rebind(VertexId vertex, LabelId label, bool deleted) {
+  AttributeTable& values = graph_->vertex_values;
+  values.expect(std::size_t{graph_->dictionary.capacity()} + 1);
   const VertexId fresh = graph_->dictionary.rebind(vertex, label);
   undo_.push_back({Undo::Kind::rebound, vertex, fresh});
   origins_.emplace(fresh, vertex);
   result_.rebound = true;
-  if (!deleted) {  // relabelled: its old self is released at the end, and its edges move to the fresh number
+  if (!deleted) {  // its old self is released at the end, and its edges move to the fresh number
     graph_->dictionary.set_declared(fresh, graph_->dictionary.declared(vertex));
+    values.share(vertex, fresh);
     doomed_.push_back(vertex);
   }
   return fresh;
+}
+
+/// Gives a vertex the attributes of a record. If matches depend on them, it continues under a fresh number.
+void BatchResolver::set_attributes(VertexId& vertex, std::span<const AttributeValue> values) {
+  AttributeTable& table = graph_->vertex_values;
+  table.read(values, words_);
+  if (table.equal(vertex, words_)) {
+    table.drop(words_);
+    return;
+  }
+  try {
+    if (const VertexId back = earlier_self(vertex, graph_->dictionary.label(vertex), words_); back != invalid_vertex) {
+      table.drop(words_);
+      vertex = back;
+      return;
+    }
+    if (watches_vertices_ && graph_->degree(vertex) > 0) {
+      graph_->dictionary.expect(graph_->dictionary.label(vertex));
+      vertex = rebind(vertex, graph_->dictionary.label(vertex), false);
+    }
+    replace_values(vertex, words_);
+  } catch (...) {
+    table.drop(words_);
+    throw;
+  }
+}
+
+/// Replaces the attributes of a vertex. The uses of the new symbols pass to it. Strong guarantee.
+void BatchResolver::replace_values(VertexId vertex, std::span<const Word> words) {
+  AttributeTable& table = graph_->vertex_values;
+  if (old_values_.size() == old_values_.capacity()) old_values_.reserve(2 * old_values_.size() + 8);
+  std::vector<Word> old;
+  table.copy(vertex, old);
+  undo_.push_back({Undo::Kind::valued, vertex, static_cast<std::uint32_t>(old_values_.size())});
+  old_values_.push_back(std::move(old));  // there is room
+  table.set(vertex, words);
 }
 
 /// Returns the number that the vertex had when the batch began.
@@ -454,7 +687,7 @@ bool BatchResolver::keeps_label(VertexId vertex) {
 bool BatchResolver::has_live_edges(VertexId vertex) {
   std::uint32_t deleted = 0;
   for (const EdgeUpdate& state : states_of(vertex)) {
-    if (inserts(state.index)) return true;
+    if (inserts(state)) return true;
     if (graph_->contains(state.edge)) ++deleted;
   }
   return graph_->degree(origin(vertex)) > deleted;
@@ -462,19 +695,23 @@ bool BatchResolver::has_live_edges(VertexId vertex) {
 
 // Deletes the vertex and the edges that it has at this point of the batch.
 void BatchResolver::delete_vertex(VertexId vertex, std::uint32_t index) {
-  const std::size_t before = entries_.size();
   const std::vector<EdgeUpdate> states = states_of(vertex);
+  const auto drop = [&](const Edge& edge) {
+    if (!graph_->edge_table) {
+      entries_.push_back({edge, index});
+      return;
+    }
+    if (const KeyId key = graph_->edge_table->key(edge.which); key != no_key) touch(key, no_slot, false);
+    drop_slot(edge, index);
+  };
   for (const EdgeUpdate& state : states) {
-    if (inserts(state.index)) entries_.push_back({state.edge, index});
+    if (inserts(state)) drop(state.edge);
   }
   graph_->for_each_edge(origin(vertex), true, [&](const Edge& edge, Timestamp) {
     const auto touched = std::lower_bound(states.begin(), states.end(), edge,
                                           [](const EdgeUpdate& state, const Edge& wanted) { return state.edge < wanted; });
-    if (touched == states.end() || touched->edge != edge) entries_.push_back({edge, index});
+    if (touched == states.end() || touched->edge != edge) drop(edge);
   });
-  if (graph_->edge_table) {
-    for (std::size_t i = before; i < entries_.size(); ++i) dropped_events_.insert(entries_[i].edge.which);
-  }
   deleted_.insert(vertex);
   doomed_.push_back(vertex);
   undo_.push_back({Undo::Kind::deleted, vertex, vertex});
@@ -518,8 +755,12 @@ void BatchResolver::commit() noexcept {
   retiring_.clear();
   for (const Refresh& refresh : netting_.refreshes()) graph_->set_time(refresh.edge, refresh.time);
   if (graph_->edge_table) graph_->edge_table->commit(result_.net.inserted, result_.net.removed);
+  for (const Undo& undo : undo_) {
+    if (undo.kind == Undo::Kind::valued) graph_->vertex_values.drop(old_values_[undo.other]);
+  }
   const auto release = [&](VertexId vertex) {
     const LabelId label = graph_->dictionary.label(vertex);
+    graph_->vertex_values.clear(vertex);
     graph_->dictionary.release(vertex);
     graph_->give_back_vertex_label(label);
     retiring_.push_back(vertex);  // room is reserved
@@ -550,10 +791,16 @@ void BatchResolver::undo() noexcept {
 void BatchResolver::revert(const Undo& done) noexcept {
   switch (done.kind) {
     case Undo::Kind::created:
+      graph_->vertex_values.clear(done.vertex);
       graph_->dictionary.release(done.vertex);
       break;
     case Undo::Kind::rebound:
+      graph_->vertex_values.clear(done.other);
       graph_->dictionary.undo_rebind(done.vertex, done.other);
+      break;
+    case Undo::Kind::valued:  // the latest of those left
+      graph_->vertex_values.clear(done.vertex);
+      graph_->vertex_values.set(done.vertex, old_values_[done.other]);
       break;
     case Undo::Kind::labelled:
       graph_->dictionary.set_label(done.vertex, done.other);
@@ -586,7 +833,8 @@ void BatchResolver::reset() noexcept {
   origins_.clear();
   index_.clear();
   indexed_ = 0;
-  forget_events();
+  old_values_.clear();
+  forget_slots();
 }
 
 }  // namespace deltamatch::graph

@@ -49,6 +49,20 @@ class BatchResolver {
   /// Limits the distinct vertex labels, and the distinct edge labels, from the next batch on. The empty label does not count.
   void limit_labels(std::uint64_t most) noexcept { label_limit_ = most; }
 
+  /// Sets the window from the next batch on; null: none. It must outlive its use. `retains`: edges are kept for conditions.
+  /// They then expire at the watermark before the batch, and an edge is late if it has expired at its own running watermark.
+  void set_window(Window* window, bool retains) noexcept {
+    window_ = window;
+    retains_ = retains;
+    netting_.set_window(window);
+  }
+  /// Says whether resolved batches have marks, from the next batch on.
+  void mark_changes(bool marked) noexcept { marks_ = marked; }
+
+  /// Says whether matches depend on attributes of vertices, from the next batch on. If they do, a vertex whose attributes
+  /// change continues under a fresh number, as one whose label changes does.
+  void watch_vertex_attributes(bool watched) noexcept { watches_vertices_ = watched; }
+
   /// Resolves a batch against the settled graph. `watermark` is the one before the batch. Strong guarantee. The result is valid
   /// until the next call. Throws Stopped soon after `stop` is set (it may be null).
   const ResolvedBatch& resolve(const UpdateBatch& batch, OnReject on_reject, std::optional<Timestamp> watermark,
@@ -77,9 +91,15 @@ class BatchResolver {
     }
   };
   struct Undo {
-    enum class Kind : std::uint8_t { created, rebound, labelled, declared, undeclared, deleted, revived } kind;
+    enum class Kind : std::uint8_t { created, rebound, labelled, declared, undeclared, deleted, revived, valued } kind;
     VertexId vertex;
-    std::uint32_t other;  // the fresh vertex, or the old label
+    std::uint32_t other;  // the fresh vertex, the old label, or an index into old_values_
+  };
+  /// What the batch has done to the edge with a key.
+  struct KeyedEdge {
+    Slot now = no_slot;         // the version after the updates so far
+    std::uint64_t records = 0;  // that name the key
+    bool deleted = false;       // whether the last of them is a deletion
   };
   struct Checkpoint {  // the state where a record begins
     std::size_t entries;
@@ -90,9 +110,14 @@ class BatchResolver {
     std::size_t vertex_labels;
     std::size_t edge_labels;
     std::size_t created_edges;
+    std::size_t dropped_slots;
+    std::size_t keyed_undo;
     bool rebound;
   };
 
+  [[nodiscard]] Expiry expiry(std::optional<Timestamp> before) const noexcept {
+    return retains_ ? Expiry{before, running_} : Expiry{result_.watermark, {}};
+  }
   bool read_all(const UpdateBatch& batch, OnReject on_reject, std::optional<Timestamp> watermark);
   std::optional<Reject> read_record(std::size_t first, std::size_t last);
   void take_back(const Checkpoint& to);
@@ -103,15 +128,28 @@ class BatchResolver {
   std::optional<RejectReason> read_vertex(const Update& update, std::uint32_t index);
   void read_event(const Update& update, std::uint32_t index, const Edge& like);
   [[nodiscard]] std::optional<Edge> newest_event(const Edge& like, std::optional<Timestamp> time);
+  void read_keyed(const Update& update, std::uint32_t index, const Edge& like);
+  std::optional<RejectReason> delete_keyed(const Update& update, std::uint32_t index);
+  [[nodiscard]] KeyedEdge keyed_edge(KeyId key) const;
+  void touch(KeyId key, Slot now, bool record);
+  void net_keys();
+  void mark_net();
+  Slot create_slot(const Update& update, const Edge& like, KeyId key);
+  void drop_slot(const Edge& edge, std::uint32_t index);
+  void take_slots_back(const Checkpoint& to) noexcept;
   void index_events();
-  void forget_events() noexcept;
+  void forget_slots() noexcept;
+  [[nodiscard]] Edge edge_of(Slot slot) const noexcept;
+  void set_attributes(VertexId& vertex, std::span<const AttributeValue> values);
+  void replace_values(VertexId vertex, std::span<const Word> words);
+  VertexId rebind(VertexId vertex, LabelId label, bool deleted);
   void delete_unknown(std::uint32_t index);
   void read_retired(bool looked_up_ahead);
   [[nodiscard]] VertexId find(const Id& id, std::uint32_t hash, VertexId looked_up) const;
   Mention mention(const Id& id, VertexId vertex, const std::optional<std::string_view>& label);
   [[nodiscard]] bool settle(Mention& mention);
   VertexId become(const Mention& mention, LabelId label);
-  VertexId earlier_self(VertexId fresh, LabelId label);
+  VertexId earlier_self(VertexId fresh, LabelId label, std::span<const Word> words);
   void set_declared(VertexId vertex, bool declared);
   [[nodiscard]] std::optional<LabelId> known_label(std::string_view text);
   [[nodiscard]] std::optional<LabelId> intern(LabelTable& table, std::string_view text, std::vector<LabelId>& fresh) const;
@@ -128,7 +166,10 @@ class BatchResolver {
   [[nodiscard]] Edge origin(const Edge& edge) const;
   void list_forgettable();
   void reset() noexcept;
-  [[nodiscard]] bool inserts(std::uint32_t index) const noexcept { return updates_[index].kind == UpdateKind::insert_edge; }
+  [[nodiscard]] bool inserts(const EdgeUpdate& update) const noexcept {
+    if (!graph_->edge_table) return updates_[update.index].kind == UpdateKind::insert_edge;
+    return graph_->edge_table->is_created(update.edge.which) && !dropped_slots_.contains(update.edge.which);
+  }
 
   DataGraph* graph_;
   Window* window_;
@@ -151,10 +192,21 @@ class BatchResolver {
   BatchNetting::Origins origins_;
   boost::unordered_flat_map<VertexId, std::vector<std::uint32_t>> index_;  // entries by origin, built when first needed
   std::size_t indexed_ = 0;
-  // In the model `events`: edges that the batch has created, by ends (by origin) and label, and edges that it has deleted.
+  // If edges have slots: those that the batch has dropped, in order too.
+  boost::unordered_flat_set<Slot> dropped_slots_;
+  std::vector<Slot> drops_;
+  // In the model `events`: edges that the batch has created, by ends (by origin) and label.
   boost::unordered_flat_map<Edge, std::vector<Slot>, EdgeHash> live_events_;
-  boost::unordered_flat_set<Slot> dropped_events_;
   bool events_indexed_ = false;
+  // In the model `keyed`: the edges that the batch has touched, in order of first touch, and what they were before each touch.
+  boost::unordered_flat_map<KeyId, KeyedEdge> keyed_edges_;
+  std::vector<std::pair<KeyId, std::optional<KeyedEdge>>> keyed_undo_;
+  std::vector<Word> words_;                    // work memory
+  std::vector<std::vector<Word>> old_values_;  // of vertices, as undo_ names them
+  bool watches_vertices_ = false;
+  bool retains_ = false;
+  bool marks_ = false;
+  std::vector<Timestamp> running_;    // by update, the watermark after its record; if marks are wanted
   LabelId last_label_ = empty_label;  // the vertex label that was looked up last
   bool labels_hold_ = false;          // looked-up numbers of edge labels are still valid
   // Labels that had no number before the batch, in the order in which they got one.

@@ -40,7 +40,8 @@ void NetBatch::clear() noexcept {
 }
 
 DataGraph::DataGraph(bool directed, bool timed, SlabAllocator& slabs, Schema schema)
-    : edge_table(schema.model == EdgeModel::simple ? nullptr : std::make_unique<EdgeTable>()),
+    : edge_table(schema.model == EdgeModel::simple ? nullptr : std::make_unique<EdgeTable>(schema, symbols)),
+      vertex_values(schema.vertices, symbols),
       directed_(directed),
       schema_(std::move(schema)),
       slabs_(&slabs),

@@ -93,7 +93,9 @@ class DataGraph {
   Dictionary dictionary;
   LabelTable vertex_labels;
   LabelTable edge_labels;
+  SymbolTable symbols;                    ///< texts of attributes
   std::unique_ptr<EdgeTable> edge_table;  ///< null in the model `simple`
+  AttributeTable vertex_values;           ///< attributes by vertex
 
   /// Frees the number of a label, if no vertex, or no settled edge, has the label. Nothing may be staged. For an edge label it
   /// takes O(its relations).

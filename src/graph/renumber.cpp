@@ -43,7 +43,9 @@ void DataGraph::renumber_by_degree(Workers& workers) {
   std::vector<VertexId> to(order.size());
   for (std::size_t place = 0; place < order.size(); ++place) to[order[place]] = static_cast<VertexId>(place);
   std::vector<bool> done(to.size());
+  vertex_values.expect(count);
   dictionary.renumber(std::span(to).first(count), done);
+  vertex_values.renumber(std::span(to).first(count), done);
   base_.renumber(to, done, workers);
   forget_derived();
   numbered_by_degree_ = true;

@@ -29,13 +29,19 @@ using ConditionSteps = std::vector<std::vector<ConditionStep>>;
 /// A partial match as conditions read it. All that a tested condition names must be bound.
 class BoundValues {
  public:
-  BoundValues(const plan::BoundQuery& query, const condition::Program& program, std::span<const VertexId> vertices,
+  /// `condition`: index into the query's conditions.
+  BoundValues(const plan::BoundQuery& query, std::size_t condition, std::span<const VertexId> vertices,
               std::span<const graph::Edge> edges) noexcept
-      : graph_(&query.graph()), program_(&program), vertices_(vertices), edges_(edges) {}
+      : graph_(&query.graph()),
+        program_(&query.conditions[condition]),
+        symbols_(query.symbols[condition]),
+        vertices_(vertices),
+        edges_(edges) {}
 
-  /// Graphs have no attributes yet, and programs that read one do not compile.
-  [[nodiscard]] std::optional<std::int64_t> raw(std::uint32_t /*element*/, std::uint32_t /*slot*/) const noexcept {
-    return std::nullopt;
+  [[nodiscard]] std::optional<std::int64_t> raw(std::uint32_t element, std::uint32_t slot) const noexcept {
+    const Element& of = program_->elements[element];
+    return of.kind == Element::Kind::edge ? graph_->edge_table->values().word(edges_[of.index].which, slot)
+                                          : graph_->vertex_values.word(vertices_[of.index], slot);
   }
   [[nodiscard]] std::optional<Timestamp> time(std::uint32_t element) const noexcept {
     return graph_->edge_table->time(edges_[program_->elements[element].index].which);
@@ -43,11 +49,12 @@ class BoundValues {
   [[nodiscard]] Id id(std::uint32_t element) const {
     return graph_->dictionary.external(vertices_[program_->elements[element].index]);
   }
-  [[nodiscard]] std::int64_t symbol(std::uint32_t slot) const noexcept { return -1 - static_cast<std::int64_t>(slot); }
+  [[nodiscard]] std::int64_t symbol(std::uint32_t text) const noexcept { return symbols_[text]; }
 
  private:
   const graph::DataGraph* graph_;
   const condition::Program* program_;
+  std::span<const std::int64_t> symbols_;
   std::span<const VertexId> vertices_;  // by query vertex
   std::span<const graph::Edge> edges_;  // by query edge
 };

@@ -56,6 +56,7 @@ class CpuMatcher final : public Matcher {
     for (std::size_t p = 0; p < passes.size(); ++p) {
       const auto into = results.subspan(p * tasks.size(), tasks.size());
       begins_ = passes[p].begins;
+      work_ = &passes[p];
       again_ = !passes[p].left.empty();
       if (stop != nullptr && stop->load()) return;
       if (!passes[p].anchors.empty()) match_pass(graph, passes[p].pass, passes[p].anchors, tasks, into, stop);
@@ -278,6 +279,11 @@ class CpuMatcher final : public Matcher {
   bool walk(const Piece& piece, const QueryTask& task, PlanResult& result, Worker& worker, Partial& partial,
             StepBudget& step_budget, const FoundCounter& tally) {
     Enumerator enumerator(partial, *task.query, ordered(task), &step_budget);
+    std::optional<ArrivalRule> rule;
+    if (task.span > 0 && !work_->marks.empty()) {
+      enumerator.report_by(
+          rule.emplace(work_->anchors, work_->marks, work_->pass == Pass::added, *task.query->graph().edge_table, task.span));
+    }
     enumerator.share_with(busy_threads_);
     enumerator.count_in(tally);
     if (partial.plan().levels.size() >= limits_.levels) enumerator.keep_to(worker.space);
@@ -388,7 +394,8 @@ class CpuMatcher final : public Matcher {
 
   Workers* workers_;
   std::vector<Worker> state_;
-  const std::function<void(std::size_t)>* begins_ = nullptr;  // of the current pass
+  const std::function<void(std::size_t)>* begins_ = nullptr;
+  const PassWork* work_ = nullptr;  // that is being matched  // of the current pass
   std::vector<Piece> pieces_;
   DonatedPieces parted_;
   BusyThreads busy_threads_;

@@ -203,6 +203,7 @@ double Enumerator::walk(Chooser& chooser) {
 }
 
 void Enumerator::count_match() {
+  if (rule_ != nullptr && !rule_->admits(edges_)) return;
   ++count_;
   tally_.add(1);
   if (sink_ == nullptr) return;
@@ -311,8 +312,7 @@ void Enumerator::choose_at(plan::Position position, std::size_t step) {
 
 bool Enumerator::conditions_hold(const ConditionStep& step) const {
   return std::ranges::all_of(step.conditions, [&](std::uint32_t c) {
-    const condition::Program& program = query_->conditions[c];
-    return condition::evaluate(program, BoundValues(*query_, program, vertices_, edges_)) == condition::Truth::yes;
+    return condition::evaluate(query_->conditions[c], BoundValues(*query_, c, vertices_, edges_)) == condition::Truth::yes;
   });
 }
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "match/arrival_rule.hpp"
 #include "match/busy_threads.hpp"
 #include "match/candidate_space.hpp"
 #include "match/condition_steps.hpp"
@@ -59,6 +60,8 @@ class Enumerator {
   void share_with(const BusyThreads& busy_threads) noexcept { busy_threads_ = &busy_threads; }
   /// From now on, matches are also counted in `tally`, as they are found.
   void count_in(const FoundCounter& tally) noexcept { tally_ = tally; }
+  /// From now on, only matches that the rule admits are found. It must outlive the enumerator.
+  void report_by(const ArrivalRule& rule) noexcept { rule_ = &rule; }
   /// From now on, a run that takes long builds this space, which must be open for the anchor, and stays within it. Such runs
   /// need an allowance.
   void keep_to(CandidateSpace& space) noexcept { space_ = &space; }
@@ -105,6 +108,7 @@ class Enumerator {
   StepBudget* step_budget_;
   const BusyThreads* busy_threads_ = nullptr;
   FoundCounter tally_;
+  const ArrivalRule* rule_ = nullptr;
   CandidateSpace* space_ = nullptr;
   std::size_t back_to_ = CandidateSpace::none;  // the first level whose vertex is known to be in no match
   FoundSink* sink_ = nullptr;

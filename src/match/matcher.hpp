@@ -57,6 +57,8 @@ struct QueryTask {
   /// For listing: the steps (see StepBudget) for a plan at an anchor before a match is found. If they do not show whether there
   /// is a match, the anchor is left (QueryResult::left). Not every matcher respects it.
   std::uint64_t steps = StepBudget::unbounded;
+  /// If positive, matches are reported by the rule of match/arrival_rule.hpp with this span.
+  Timestamp span = 0;
   /// If not null, replaces the call's stop flag for this task, in matchers that tell tasks apart (Matcher::separates_tasks). So
   /// one task can be ended while the others go on. Whoever sets the call's flag must set this one, too.
   const StopFlag* stop = nullptr;
@@ -95,6 +97,9 @@ struct PassWork {
   /// If not null, called with the index of the anchor, root or left anchor that a thread begins with. All before it have begun,
   /// and most of them are done. Any threads may call it, several at once. Not every matcher calls it. Must not throw.
   const std::function<void(std::size_t)>* begins = nullptr;
+  /// By anchor, which must then ascend: the running watermark after the record that changed the edge, or INT64_MAX if none did.
+  /// Only tasks with a span read it.
+  std::span<const Timestamp> marks{};
 };
 
 /// Seconds that a matcher spent on steps of the batch other than matching.

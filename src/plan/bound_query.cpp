@@ -108,6 +108,29 @@ bool BoundQuery::Names::outdated(const LabelTable& table) const {
 std::string_view BoundQuery::vertex_label(LabelId label) const { return vertex_labels_.text(label); }
 std::string_view BoundQuery::edge_label(LabelId label) const { return edge_labels_.text(label); }
 
+void BoundQuery::bind_symbols() {
+  if (symbol_edition_ == graph_->symbols.edition()) return;
+  symbols.resize(conditions.size());
+  for (std::size_t c = 0; c < conditions.size(); ++c) {
+    symbols[c].clear();
+    for (const std::string& text : conditions[c].texts) {
+      const std::optional<std::uint32_t> symbol = graph_->symbols.find(text);
+      symbols[c].push_back(symbol ? std::int64_t{*symbol} : -1 - static_cast<std::int64_t>(symbols[c].size()));
+    }
+  }
+  symbol_edition_ = graph_->symbols.edition();
+}
+
+bool BoundQuery::reads_vertex_attributes() const noexcept {
+  using condition::Operation;
+  return std::ranges::any_of(conditions, [](const condition::Program& program) {
+    return std::ranges::any_of(program.code, [&](const condition::Instruction& step) {
+      return step.operation >= Operation::load_exact && step.operation <= Operation::load_symbol &&
+             program.elements[step.element].kind == Element::Kind::vertex;
+    });
+  });
+}
+
 bool BoundQuery::outdated() const {
   return vertex_labels_.outdated(graph_->vertex_labels) || edge_labels_.outdated(graph_->edge_labels);
 }
@@ -124,6 +147,7 @@ BoundQuery::BoundQuery(const Query& q, MatchMode match_mode, CountMode count_mod
       neighbours_(query.vertices.size()) {
   has_alike_edges_ = query::find_alike_edges(query).has_value();
   if (query.where) conditions = condition::compile_all(query, graph.schema(), "query " + query.name);
+  bind_symbols();
   for (const QueryVertex& vertex : query.vertices) labels.push_back(vertex_labels_.bind(vertex.labels, graph.vertex_labels));
   edges.reserve(query.edges.size());
   replaced_.reserve(2 * query.edges.size());

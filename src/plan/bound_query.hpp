@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -54,7 +55,9 @@ class BoundQuery {
   std::vector<graph::ReadingId> any_edge;
   query::Group group;
   std::vector<condition::Program> conditions;  ///< all must be TRUE
-  condition::TimeBounds time_bounds;           ///< that follow from the conditions and WITHIN
+  /// The numbers of the texts of each condition as symbols of the graph; negative for a text that no attribute has.
+  std::vector<std::vector<std::int64_t>> symbols;
+  condition::TimeBounds time_bounds;  ///< that follow from the conditions and WITHIN
 
   /// Whether data edges must be chosen level by level, because the query has conditions or two alike edges. Such queries are
   /// never summed: their matches are enumerated.
@@ -69,6 +72,10 @@ class BoundQuery {
   /// Whether a label that the query names has another number by now, because it was added to the graph or freed. The query must
   /// then be bound anew before anything is added to the graph. O(1) while the graph's labels stay the same.
   [[nodiscard]] bool outdated() const;
+  /// Looks up `symbols` anew if texts have come or gone. Call it before matching. O(1) otherwise.
+  void bind_symbols();
+  /// Whether a condition reads attributes of vertices.
+  [[nodiscard]] bool reads_vertex_attributes() const noexcept;
   /// Whether the labels of two query vertices allow both to map to one data vertex.
   [[nodiscard]] bool compatible(std::uint32_t u, std::uint32_t v) const noexcept;
   [[nodiscard]] bool adjacent(std::uint32_t u, std::uint32_t v) const noexcept { return (neighbours_[u] >> v & 1u) != 0; }
@@ -102,6 +109,7 @@ class BoundQuery {
   Names vertex_labels_;
   Names edge_labels_;
   std::vector<std::uint32_t> neighbours_;
+  std::optional<std::uint64_t> symbol_edition_;
   bool edges_may_coincide_ = false;
   bool has_alike_edges_ = false;
   struct Replaced {

@@ -20,6 +20,7 @@ struct World {
   bool timed = false;
   bool late = false;  ///< labels are mostly left out, so they come later than edges
   Traits traits;
+  Schema schema;
 
   /// The label that a vertex has in most records.
   [[nodiscard]] const std::string& home(std::size_t vertex) const {
@@ -37,6 +38,8 @@ struct RawRecord {
   int target_mention = 0;
   int time = 0;
   int joined = 0;
+  int key = 0;
+  std::vector<int> values;
 };
 
 rc::Gen<std::vector<RawRecord>> raw_records(int kinds) {
@@ -44,7 +47,8 @@ rc::Gen<std::vector<RawRecord>> raw_records(int kinds) {
   return rc::gen::container<std::vector<RawRecord>>(rc::gen::build<RawRecord>(
       set(&RawRecord::kind, below(kinds)), set(&RawRecord::source, below(64)), set(&RawRecord::target, below(64)),
       set(&RawRecord::label, below(64)), set(&RawRecord::source_mention, below(100)),
-      set(&RawRecord::target_mention, below(100)), set(&RawRecord::time, below(100)), set(&RawRecord::joined, below(100))));
+      set(&RawRecord::target_mention, below(100)), set(&RawRecord::time, below(100)), set(&RawRecord::joined, below(100)),
+      set(&RawRecord::key, below(60)), set(&RawRecord::values, rc::gen::container<std::vector<int>>(3, below(40)))));
 }
 
 std::vector<ExternalId> draw_ids(bool large) {
@@ -74,6 +78,53 @@ World draw_world(const Traits& traits, bool timed) {
   world.traits = traits;
   world.traits.untidy = traits.untidy && *below(2) == 1;  // bad records leave less room for matches
   return world;
+}
+
+/// Up to two attributes, of any types.
+std::vector<Attribute> draw_attributes() {
+  using Kind = AttributeType::Kind;
+  static const std::vector<Attribute> pool = {
+      {"amount", {Kind::decimal, 2}}, {"channel", {Kind::symbol}}, {"count", {Kind::integer}}, {"rate", {Kind::real}},
+      {"flag", {Kind::boolean}},      {"due", {Kind::time}},       {"fee", {Kind::decimal, 0}}};
+  std::vector<Attribute> attributes;
+  for (int i = 1 + *below(2); i > 0; --i) {
+    const Attribute& one = pool[static_cast<std::size_t>(*below(static_cast<int>(pool.size())))];
+    if (std::ranges::find(attributes, one) == attributes.end()) attributes.push_back(one);
+  }
+  return attributes;
+}
+
+/// A value of an attribute, from few; of another type if `untidy` allows it.
+oracle::Stored value_of(const AttributeType& type, int raw, bool untidy) {
+  static constexpr std::array<const char*, 4> texts = {"web", "atm", "", "branch"};
+  if (raw < 8) return {};
+  if (untidy && raw == 39) return std::string("odd one out");
+  switch (type.kind) {
+    case AttributeType::Kind::symbol:
+      return std::string(texts[static_cast<std::size_t>(raw) % texts.size()]);
+    case AttributeType::Kind::boolean:
+      return raw % 2 == 0;
+    case AttributeType::Kind::real:
+      return (raw % 5) * 0.5;
+    case AttributeType::Kind::decimal:
+      return std::int64_t{raw % 6} * (type.scale == 2 ? 50 : 1);
+    default:
+      return std::int64_t{raw % 6};
+  }
+}
+
+std::vector<oracle::Stored> values_of(const std::vector<Attribute>& attributes, const RawRecord& raw, bool untidy) {
+  std::vector<oracle::Stored> values;
+  for (std::size_t i = 0; i < attributes.size(); ++i) {
+    values.push_back(value_of(attributes[i].type, i < raw.values.size() ? raw.values[i] : 0, untidy));
+  }
+  return values;
+}
+
+std::optional<ExternalId> key_of(const World& world, int raw) {
+  if (world.schema.model != EdgeModel::keyed || (world.traits.untidy && raw == 59)) return std::nullopt;
+  if (raw % 3 == 2) return "k" + std::to_string(raw % 4);
+  return std::int64_t{raw % 5};
 }
 
 std::optional<std::string> mention(const World& world, std::size_t vertex, int raw) {
@@ -109,7 +160,9 @@ Record make_opposite(const World& world, const RawRecord& raw, const Record& pre
       break;
   }
   const auto vertex = std::find(world.ids.begin(), world.ids.end(), previous.source) - world.ids.begin();
-  record.source_label = mention(world, static_cast<std::size_t>(vertex), raw.source_mention);
+  if (static_cast<std::size_t>(vertex) < world.ids.size()) {
+    record.source_label = mention(world, static_cast<std::size_t>(vertex), raw.source_mention);
+  }
   return record;
 }
 
@@ -126,6 +179,7 @@ Record make_record(const World& world, const RawRecord& raw, const Record* previ
   if (raw.kind >= 90 && world.traits.vertex_records) {
     record.kind = raw.kind < 95 ? UpdateKind::insert_vertex : UpdateKind::delete_vertex;
     if (raw.kind >= 95 && raw.source_mention % 2 == 0) record.source_label.reset();
+    if (raw.kind < 95 && raw.time % 4 != 0) record.values = values_of(world.schema.vertices, raw, world.traits.untidy);
     return record;
   }
   record.kind = raw.kind >= 58 && raw.kind < 80 ? UpdateKind::delete_edge : UpdateKind::insert_edge;
@@ -133,6 +187,13 @@ Record make_record(const World& world, const RawRecord& raw, const Record* previ
   record.target = world.ids[target];
   record.target_label = mention(world, target, raw.target_mention);
   if (raw.kind >= 88 && raw.kind < 90 && world.traits.untidy) record.target = record.source;
+  record.key = key_of(world, raw.key);
+  if (record.kind == UpdateKind::insert_edge) {
+    record.values = values_of(world.schema.edges, raw, world.traits.untidy);
+  } else if (world.schema.model == EdgeModel::keyed && raw.label % 2 == 0) {  // by key alone
+    record.source = record.target = ExternalId();
+    record.source_label = record.target_label = std::nullopt;
+  }
   return record;
 }
 
@@ -248,42 +309,94 @@ Query draw_query(const World& world, bool directed) {
   return make_query(draw_label_sets(shape.vertices, world.vertex_labels, world.traits.counting), edges);
 }
 
-/// A comparison of two times, of their difference, or of ids.
+using Kind = Expression::Kind;
+
+Expression node(Kind kind, std::vector<Expression> operands) { return {kind, {}, {}, {}, std::move(operands)}; }
+Expression constant(Literal literal) { return {Kind::literal, std::move(literal), {}, {}, {}}; }
+
+/// A constant that an attribute of this type may be compared with.
+Expression draw_constant(const AttributeType& type) {
+  switch (type.kind) {
+    case AttributeType::Kind::symbol:
+      return constant(*rc::gen::element<std::string>("web", "atm", "", "none has this"));
+    case AttributeType::Kind::boolean:
+      return constant(*below(2) == 0);
+    case AttributeType::Kind::time:
+      return constant(Instant{*below(6)});
+    default:
+      return constant(Decimal{*below(40), static_cast<std::uint8_t>(*below(3))});
+  }
+}
+
+/// A test of an attribute: against a constant, another element's attribute, a list, or NULL.
+std::optional<Expression> draw_attribute_test(const World& world, const Query& query) {
+  const bool edge = world.schema.vertices.empty() || (!world.schema.edges.empty() && *below(3) != 0);
+  const std::vector<Attribute>& declared = edge ? world.schema.edges : world.schema.vertices;
+  if (declared.empty()) return std::nullopt;
+  const Attribute& attribute = declared[static_cast<std::size_t>(*below(static_cast<int>(declared.size())))];
+  const auto read = [&] {
+    const std::size_t elements = edge ? query.edges.size() : query.vertices.size();
+    const Element element{edge ? Element::Kind::edge : Element::Kind::vertex,
+                          static_cast<std::uint32_t>(*below(static_cast<int>(elements)))};
+    return Expression{Kind::attribute, {}, element, attribute.name, {}};
+  };
+  const bool ordered =
+      attribute.type.kind != AttributeType::Kind::symbol && attribute.type.kind != AttributeType::Kind::boolean;
+  const Kind kind = ordered ? *rc::gen::element(Kind::less, Kind::less_equal, Kind::greater, Kind::not_equal)
+                            : *rc::gen::element(Kind::equal, Kind::not_equal);
+  switch (*below(6)) {
+    case 0:
+      return node(Kind::is_null, {read()});
+    case 1:
+      return node(Kind::in, {read(), draw_constant(attribute.type), draw_constant(attribute.type)});
+    case 2:
+      return node(kind, {read(), read()});
+    case 3:
+      if (ordered && attribute.type.kind != AttributeType::Kind::time) {
+        const Expression part = node(Kind::multiply, {constant(Decimal{*below(20), 1}), read()});
+        return node(kind, {node(*below(2) == 0 ? Kind::add : Kind::subtract, {read(), part}), read()});
+      }
+      [[fallthrough]];
+    default:
+      return node(kind, {read(), draw_constant(attribute.type)});
+  }
+}
+
+/// A comparison of two times, of their difference, of ids, or of attributes.
 Expression draw_comparison(const World& world, const Query& query) {
-  using Kind = Expression::Kind;
+  if (*below(3) != 0) {
+    if (auto test = draw_attribute_test(world, query)) return *below(5) == 0 ? node(Kind::logical_not, {*test}) : *test;
+  }
   const auto element = [&](Element::Kind kind, std::size_t count) {
     return Element{kind, static_cast<std::uint32_t>(*below(static_cast<int>(count)))};
-  };
-  const auto node = [](Kind kind, std::vector<Expression> operands) {
-    return Expression{kind, {}, {}, {}, std::move(operands)};
   };
   const auto time = [&] {
     const Expression plain{Kind::attribute, {}, element(Element::Kind::edge, query.edges.size()), "time", {}};
     if (*below(3) != 0) return plain;
-    return node(*below(2) == 0 ? Kind::add : Kind::subtract, {plain, {Kind::literal, Duration{*below(8)}, {}, {}, {}}});
+    return node(*below(2) == 0 ? Kind::add : Kind::subtract, {plain, constant(Duration{*below(8)})});
   };
   const Kind kind = *rc::gen::element(Kind::less, Kind::less_equal, Kind::greater, Kind::equal);
-  if (*below(5) != 0) return node(kind, {time(), time()});
+  if (world.schema.model != EdgeModel::simple && *below(5) != 0) return node(kind, {time(), time()});
   const Expression id{Kind::id, {}, element(Element::Kind::vertex, query.vertices.size()), {}, {}};
   const ExternalId& other = world.ids[static_cast<std::size_t>(*below(static_cast<int>(world.ids.size())))];
-  if (const auto* text = std::get_if<std::string>(&other))
-    return node(Kind::not_equal, {id, {Kind::literal, *text, {}, {}, {}}});
-  return node(*below(2) == 0 ? Kind::not_equal : Kind::less,
-              {id, {Kind::literal, Decimal{std::get<std::int64_t>(other), 0}, {}, {}, {}}});
+  if (const auto* text = std::get_if<std::string>(&other)) return node(Kind::not_equal, {id, constant(*text)});
+  return node(*below(2) == 0 ? Kind::not_equal : Kind::less, {id, constant(Decimal{std::get<std::int64_t>(other), 0})});
 }
 
 /// Gives a query conditions, and sometimes alike edges, unless it is left as it is.
 void draw_conditions(const World& world, Standing& standing) {
   Query& query = standing.query;
+  if (world.traits.within) query.within = Duration{1 + *below(30)};
   if (*below(4) == 0) return;
   for (std::size_t e = 0; e < query.edges.size(); ++e) query.edges[e].name = "t" + std::to_string(e);
-  if (standing.options.count == CountMode::embeddings && *below(3) == 0 && query.edges.size() < 5) {
+  const bool simple = world.schema.model == EdgeModel::simple;
+  if (!simple && standing.options.count == CountMode::embeddings && *below(3) == 0 && query.edges.size() < 5) {
     QueryEdge twin = query.edges[static_cast<std::size_t>(*below(static_cast<int>(query.edges.size())))];
     twin.name = "twin";
     query.edges.push_back(twin);
   }
-  if (*below(3) == 0) query.within = Duration{1 + *below(30)};
-  if (query.edges.size() > 1 && *below(3) == 0) {  // in order
+  if (!simple && *below(3) == 0) query.within = Duration{1 + *below(30)};
+  if (!simple && query.edges.size() > 1 && *below(3) == 0) {  // in order
     std::vector<Expression> order;
     for (std::uint32_t e = 0; e + 1 < query.edges.size(); ++e) {
       const auto time = [](std::uint32_t edge) {
@@ -309,7 +422,7 @@ Standing draw_standing(const World& world, bool directed, std::size_t number) {
   const bool embeddings = standing.options.mode != MatchMode::isomorphism || *below(3) == 2;
   standing.options.count = embeddings ? CountMode::embeddings : CountMode::subgraphs;
   standing.options.list = !world.traits.counting && *below(2) == 0;
-  if (world.traits.events) draw_conditions(world, standing);
+  if (world.traits.edges != EdgeModel::simple || world.traits.attributes) draw_conditions(world, standing);
   return standing;
 }
 
@@ -322,8 +435,14 @@ rc::Gen<Scenario> scenarios(const Traits& traits) {
     Scenario scenario;
     scenario.directed = *below(3) != 2;
     if (traits.windows) scenario.window = *rc::gen::weightedElement<Timestamp>({{4, 0}, {1, 5}, {2, 15}, {2, 40}});
-    if (traits.events) scenario.edges = EdgeModel::events;
-    const World world = draw_world(traits, scenario.window != 0 || traits.events || *below(3) == 0);
+    scenario.schema.model = traits.edges;
+    if (traits.edges != EdgeModel::simple && *below(3) == 0) scenario.lateness = 1 + *below(6);
+    if (traits.attributes) {
+      if (traits.edges != EdgeModel::simple) scenario.schema.edges = draw_attributes();
+      if (traits.edges == EdgeModel::simple || *below(2) == 0) scenario.schema.vertices = draw_attributes();
+    }
+    World world = draw_world(traits, scenario.window != 0 || traits.edges != EdgeModel::simple || *below(3) == 0);
+    world.schema = scenario.schema;
     if (world.traits.untidy && *below(3) == 0) scenario.on_reject = OnReject::stop;
     const int queries = 1 + *below(3);
     for (int i = 0; i < queries; ++i) {

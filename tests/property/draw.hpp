@@ -22,8 +22,12 @@ struct Traits {
   bool counting = false;
   /// Queries of up to 8 vertices, and graphs with room for them.
   bool large = false;
-  /// Graphs of events, and queries with conditions on times and ids.
-  bool events = false;
+  /// The model of edges. If it is not `simple`, queries have conditions.
+  EdgeModel edges = EdgeModel::simple;
+  /// Edges, unless they are `simple`, and vertices have attributes, and conditions read them.
+  bool attributes = false;
+  /// All queries have WITHIN, so edges are kept for conditions.
+  bool within = false;
 };
 
 [[nodiscard]] rc::Gen<Scenario> scenarios(const Traits& traits = {});

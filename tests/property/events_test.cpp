@@ -1,4 +1,4 @@
-// Graphs of events: parallel edges with identities and times, and queries with conditions, compared with the oracle.
+// Graphs whose edges have an identity, times and attributes, and queries with conditions, compared with the oracle.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -10,8 +10,15 @@
 namespace deltamatch::property {
 namespace {
 
-constexpr Traits events{.events = true};
-constexpr Traits tidy_events{.vertex_records = false, .windows = false, .untidy = false, .events = true};
+constexpr Traits events{.edges = EdgeModel::events};
+constexpr Traits tidy_events{.vertex_records = false, .windows = false, .untidy = false, .edges = EdgeModel::events};
+constexpr Traits events_with_attributes{.edges = EdgeModel::events, .attributes = true};
+constexpr Traits keyed{.edges = EdgeModel::keyed};
+constexpr Traits keyed_with_attributes{.edges = EdgeModel::keyed, .attributes = true};
+constexpr Traits tidy_keyed{.windows = false, .untidy = false, .edges = EdgeModel::keyed, .attributes = true};
+constexpr Traits events_within{.windows = false, .edges = EdgeModel::events, .within = true};
+constexpr Traits keyed_within{.windows = false, .edges = EdgeModel::keyed, .attributes = true, .within = true};
+constexpr Traits simple_with_attributes{.attributes = true};
 
 /// A subject, unless a query's condition contradicts itself.
 std::optional<Subject> subject_of(const Scenario& scenario, unsigned threads) {
@@ -23,29 +30,29 @@ std::optional<Subject> subject_of(const Scenario& scenario, unsigned threads) {
   }
 }
 
-TEST(Events, EveryBatchGivesTheDifferenceOfTheAnswers) {
-  hold(800, [] {
-    const Scenario scenario = *scenarios(events);
-    auto subject = subject_of(scenario, 1);
+/// Runs random scenarios beside the oracle.
+void hold_on(const Traits& traits, int cases, unsigned threads) {
+  hold(cases, [&] {
+    const Scenario scenario = *scenarios(traits);
+    auto subject = subject_of(scenario, threads);
     if (subject) (void)judged_run(scenario, *subject, scenario.batches());
   });
 }
 
-TEST(Events, EveryBatchGivesTheDifferenceOfTheAnswersOnTidyData) {
-  hold(800, [] {
-    const Scenario scenario = *scenarios(tidy_events);
-    auto subject = subject_of(scenario, 1);
-    if (subject) (void)judged_run(scenario, *subject, scenario.batches());
-  });
-}
+TEST(Events, EveryBatchGivesTheDifferenceOfTheAnswers) { hold_on(events, 600, 1); }
+TEST(Events, EveryBatchGivesTheDifferenceOfTheAnswersOnTidyData) { hold_on(tidy_events, 600, 1); }
+TEST(Events, ConditionsOnAttributesHold) { hold_on(events_with_attributes, 600, 1); }
+TEST(Events, ThreadsDoNotMatter) { hold_on(events_with_attributes, 100, 3); }
 
-TEST(Events, ThreadsDoNotMatter) {
-  hold(100, [] {
-    const Scenario scenario = *scenarios(events);
-    auto subject = subject_of(scenario, 3);
-    if (subject) (void)judged_run(scenario, *subject, scenario.batches());
-  });
-}
+TEST(Keyed, EveryBatchGivesTheDifferenceOfTheAnswers) { hold_on(keyed, 600, 1); }
+TEST(Keyed, ConditionsOnAttributesHold) { hold_on(keyed_with_attributes, 600, 1); }
+TEST(Keyed, ConditionsOnAttributesHoldOnTidyData) { hold_on(tidy_keyed, 600, 1); }
+TEST(Keyed, ThreadsDoNotMatter) { hold_on(keyed_with_attributes, 100, 3); }
+
+TEST(Within, OnlyMatchesThatHaveNotAgedAreReported) { hold_on(events_within, 800, 1); }
+TEST(Within, OnlyMatchesThatHaveNotAgedAreReportedIfEdgesHaveKeys) { hold_on(keyed_within, 800, 1); }
+
+TEST(VertexAttributes, EveryBatchGivesTheDifferenceOfTheAnswers) { hold_on(simple_with_attributes, 800, 1); }
 
 }  // namespace
 }  // namespace deltamatch::property

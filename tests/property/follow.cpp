@@ -37,9 +37,14 @@ std::string list(const std::string& title, const Answer& answer) {
   return result;
 }
 
+/// The matches of `a` whose identity no match of `b` has.
 Answer without(const Answer& a, const Answer& b) {
+  Answer identities;
+  for (const Embedding& embedding : b) identities.insert(oracle::identity(embedding));
   Answer result;
-  std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::inserter(result, result.end()));
+  for (const Embedding& embedding : a) {
+    if (!identities.contains(oracle::identity(embedding))) result.insert(embedding);
+  }
   return result;
 }
 
@@ -91,8 +96,9 @@ void Recorder::write(const Match& match) {
   listed.time = match.time;
   for (const Id& vertex : match.vertices) listed.embedding.vertices.push_back(oracle::own(vertex));
   for (const MatchedEdge& edge : match.edges) {
-    listed.embedding.edges.push_back(
-        {oracle::own(edge.source), std::string(edge.label), oracle::own(edge.target), edge.ordinal, edge.time});
+    listed.embedding.edges.push_back({oracle::own(edge.source), std::string(edge.label), oracle::own(edge.target), edge.ordinal,
+                                      edge.key ? std::optional(oracle::own(*edge.key)) : std::nullopt, edge.time,
+                                      oracle::own(edge.attributes)});
   }
   listed.cause.assign(match.cause.begin(), match.cause.end());
 }
@@ -115,7 +121,8 @@ Subject::Subject(const Scenario& scenario, unsigned threads)
     : Subject(scenario, Engine({.directed = scenario.directed,
                                 .threads = threads,
                                 .window = scenario.window,
-                                .schema = {.model = scenario.edges}})) {}
+                                .allowed_lateness = scenario.lateness,
+                                .schema = scenario.schema})) {}
 
 Subject::Subject(const Scenario& scenario, Engine engine) : scenario_(&scenario), engine_(std::move(engine)) {
   for (const Standing& standing : scenario.queries) engine_.add_query(standing.query, standing.options);
@@ -131,7 +138,9 @@ Output Subject::process(std::span<const Record> records) {
   return output;
 }
 
-Judge::Judge(const Scenario& scenario) : scenario_(scenario), model_(scenario.directed, scenario.window, scenario.edges) {
+Judge::Judge(const Scenario& scenario)
+    : scenario_(scenario),
+      model_(scenario.directed, scenario.window, scenario.schema, scenario.reads_vertices(), scenario.retained()) {
   for (const auto& [query, options] : scenario.queries) matchers_.emplace_back(query, options.mode, options.count);
   after_.resize(matchers_.size());
   ids_.resize(matchers_.size());
@@ -183,24 +192,28 @@ std::vector<std::string> Judge::tell() const {
     update.kind = UpdateKind::insert_vertex;
     update.source = oracle::view(id);
     update.source_label = label;
-    told.push_back(oracle::to_string(update));
+    const auto values = model_.graph().values.find(id);
+    told.push_back(oracle::to_string(update) +
+                   (values == model_.graph().values.end() ? "" : oracle::to_string(values->second)));
   }
   std::vector<const DataEdge*> edges;
   for (const DataEdge& edge : model_.graph().edges) edges.push_back(&edge);
   std::sort(edges.begin(), edges.end(), [](const DataEdge* a, const DataEdge* b) {
-    return std::tie(a->source, a->target, a->label, a->ordinal) < std::tie(b->source, b->target, b->label, b->ordinal);
+    return std::tie(a->source, a->target, a->label, a->ordinal, a->key) <
+           std::tie(b->source, b->target, b->label, b->ordinal, b->key);
   });
   for (const DataEdge* edge : edges) {
     Update update;
     update.source = oracle::view(edge->source);
     update.target = oracle::view(edge->target);
     update.label = edge->label;
-    if (scenario_.edges == EdgeModel::events) {
+    if (scenario_.schema.model != EdgeModel::simple) {
       update.time = edge->time;
     } else if (scenario_.window != 0) {
       update.time = model_.time(*edge);
     }
-    told.push_back(oracle::to_string(update));
+    told.push_back(oracle::to_string(update) + (edge->key ? " #" + oracle::to_string(*edge->key) : "") +
+                   oracle::to_string(edge->attributes));
   }
   return told;
 }
@@ -240,8 +253,10 @@ void Judge::check_batch(const Output& output) {
 
 void Judge::check_query(std::size_t query, const Output& output, std::span<const Listed> listed) {
   const std::string where = "batch " + text(processed_) + ", query " + text(query);
-  const Answer removed = without(before_[query], after_[query]);
-  const Answer added = without(after_[query], before_[query]);
+  Answer removed = without(before_[query], after_[query]);
+  Answer added = without(after_[query], before_[query]);
+  std::erase_if(removed, [&](const Embedding& match) { return has_aged(query, match, false); });
+  std::erase_if(added, [&](const Embedding& match) { return has_aged(query, match, true); });
   const QueryDelta& delta = output.result.queries[query];
   const bool lists = scenario_.queries[query].options.list;
   if (lists) {
@@ -267,6 +282,23 @@ void Judge::check_query(std::size_t query, const Output& output, std::span<const
   }
 }
 
+/// Whether a match of a pattern with WITHIN is too old to be reported: at the last record that inserted one of its edges, or at
+/// the first that deleted one. If no record did, it ages.
+bool Judge::has_aged(std::size_t query, const Embedding& match, bool appears) const {
+  const auto& within = matchers_[query].query().within;
+  if (!within) return false;
+  std::optional<Timestamp> mark;
+  std::optional<Timestamp> oldest;
+  for (const DataEdge& edge : match.edges) {
+    if (!oldest || edge.time < oldest) oldest = edge.time;
+    const auto& changes = appears ? outcome_.inserted_at : outcome_.deleted_at;
+    const auto at = changes.find(edge);
+    if (at == changes.end() || !(appears ? outcome_.inserted : outcome_.deleted).contains(edge)) continue;
+    if (!mark || (appears ? at->second > *mark : at->second < *mark)) mark = at->second;
+  }
+  return !mark || !oldest || *oldest + within->microseconds + scenario_.lateness <= *mark;
+}
+
 void Judge::check_cause(const Listed& match) const {
   const std::set<DataEdge>& changed = match.added ? outcome_.inserted : outcome_.deleted;
   std::vector<std::uint32_t> cause;
@@ -285,17 +317,17 @@ void Judge::check_cause(const Listed& match) const {
 
 /// A match keeps one id for ever, and no other match has it. Queries that differ only in the order of their edges share ids.
 void Judge::check_id(std::size_t query, const Listed& match) {
-  const auto [id, fresh] = ids_[query].emplace(match.embedding, match.id);
+  const oracle::Embedding embedding = oracle::identity(match.embedding);
+  const auto [id, fresh] = ids_[query].emplace(embedding, match.id);
   if (!fresh && id->second != match.id) fail("the id of " + oracle::to_string(match.embedding) + " changed");
-  const auto unordered = [](oracle::Embedding embedding) {
-    std::sort(embedding.edges.begin(), embedding.edges.end());
-    return embedding;
+  const auto unordered = [](oracle::Embedding any) {
+    std::sort(any.edges.begin(), any.edges.end());
+    return any;
   };
   for (std::size_t other = 0; other < matches_.size(); ++other) {
-    const auto owner =
-        other == query ? matches_[other].emplace(match.id, match.embedding).first : matches_[other].find(match.id);
-    if (owner == matches_[other].end() || owner->second == match.embedding) continue;
-    if (other != query && unordered(owner->second) == unordered(match.embedding)) continue;
+    const auto owner = other == query ? matches_[other].emplace(match.id, embedding).first : matches_[other].find(match.id);
+    if (owner == matches_[other].end() || owner->second == embedding) continue;
+    if (other != query && unordered(owner->second) == unordered(embedding)) continue;
     fail("one id for " + oracle::to_string(match.embedding) + " and " + oracle::to_string(owner->second));
   }
 }

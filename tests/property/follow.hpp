@@ -67,6 +67,7 @@ class Judge {
  private:
   [[nodiscard]] std::vector<std::string> tell() const;
   void check_query(std::size_t query, const Output& output, std::span<const Listed> listed);
+  [[nodiscard]] bool has_aged(std::size_t query, const oracle::Embedding& match, bool appears) const;
   void check_cause(const Listed& match) const;
   void check_id(std::size_t query, const Listed& match);
 

@@ -16,6 +16,21 @@ Update Record::view() const {
   if (source_label) update.source_label = *source_label;
   if (target_label) update.target_label = *target_label;
   update.time = time;
+  if (!key && values.empty()) return update;
+  shown_.clear();
+  for (const oracle::Stored& value : values) {
+    std::visit(
+        [&]<typename T>(const T& one) {
+          if constexpr (std::is_same_v<T, std::string>) {
+            shown_.emplace_back(std::string_view(one));
+          } else {
+            shown_.emplace_back(one);
+          }
+        },
+        value);
+  }
+  properties_ = {key ? std::optional(oracle::view(*key)) : std::nullopt, shown_};
+  update.properties = &properties_;
   return update;
 }
 
@@ -40,6 +55,30 @@ UpdateBatch batch_of(std::span<const Record> records) {
   UpdateBatch batch;
   for (const Record& record : records) batch.add(record.view());
   return batch;
+}
+
+namespace {
+
+bool reads_vertices(const Expression& node) {
+  if (node.kind == Expression::Kind::attribute && node.element.kind == Element::Kind::vertex) return true;
+  return std::ranges::any_of(node.operands, [](const Expression& operand) { return reads_vertices(operand); });
+}
+
+}  // namespace
+
+Timestamp Scenario::retained() const {
+  Timestamp longest = 0;
+  for (const Standing& standing : queries) {
+    if (window != 0 || !standing.query.within) return 0;
+    longest = std::max(longest, standing.query.within->microseconds + lateness);
+  }
+  return longest;
+}
+
+bool Scenario::reads_vertices() const {
+  return std::ranges::any_of(queries, [](const Standing& standing) {
+    return standing.query.where && property::reads_vertices(*standing.query.where);
+  });
 }
 
 bool Scenario::lists() const {
@@ -97,8 +136,11 @@ void show(std::span<const Record> batch, std::ostream& out) {
 }
 
 void showValue(const Scenario& scenario, std::ostream& out) {
-  out << (scenario.directed ? "directed" : "undirected") << (scenario.edges == EdgeModel::events ? " events" : "")
-      << " data, window " << scenario.window << ", bad records "
+  out << (scenario.directed ? "directed" : "undirected")
+      << (scenario.schema.model == EdgeModel::events  ? " events"
+          : scenario.schema.model == EdgeModel::keyed ? " keyed"
+                                                      : "")
+      << " data, window " << scenario.window << ", lateness " << scenario.lateness << ", bad records "
       << (scenario.on_reject == OnReject::stop ? "stop the batch" : "are skipped") << '\n';
   for (std::size_t i = 0; i < scenario.queries.size(); ++i) {
     const auto& [query, options] = scenario.queries[i];

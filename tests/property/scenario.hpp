@@ -27,9 +27,15 @@ struct Record {
   std::optional<std::string> source_label;
   std::optional<std::string> target_label;
   std::optional<Timestamp> time;
+  std::optional<oracle::ExternalId> key;
+  std::vector<oracle::Stored> values;  ///< of attributes
 
-  /// Valid as long as the record.
+  /// Valid as long as the record, until the next call.
   [[nodiscard]] Update view() const;
+
+ private:
+  mutable std::vector<AttributeValue> shown_;
+  mutable Properties properties_;
 };
 
 struct Standing {
@@ -40,13 +46,18 @@ struct Standing {
 struct Scenario {
   bool directed = true;
   Timestamp window = 0;
-  EdgeModel edges = EdgeModel::simple;
+  Timestamp lateness = 0;
+  Schema schema{};
   OnReject on_reject = OnReject::skip;
   std::vector<Standing> queries;
   std::vector<Record> start;   ///< loaded in one call
   std::vector<Record> stream;  ///< processed in batches
   std::size_t batch_size = 1;
 
+  /// How long edges are kept: the longest WITHIN plus the lateness; 0: for ever, as not all queries have WITHIN.
+  [[nodiscard]] Timestamp retained() const;
+  /// Whether a query reads attributes of vertices.
+  [[nodiscard]] bool reads_vertices() const;
   /// Whether a query lists. An engine takes a sink only then.
   [[nodiscard]] bool lists() const;
   /// The stream in batches of `size`. An empty stream gives one empty batch.

@@ -20,6 +20,35 @@ Id view(const ExternalId& id) {
   return Id(std::get<std::int64_t>(id));
 }
 
+std::vector<Stored> own(std::span<const AttributeValue> values) {
+  std::vector<Stored> stored;
+  bool known = false;
+  for (const AttributeValue& value : values) {
+    known = known || !std::holds_alternative<std::monostate>(value);
+    if (const auto* number = std::get_if<std::int64_t>(&value)) {
+      stored.emplace_back(*number);
+    } else if (const auto* real = std::get_if<double>(&value)) {
+      stored.emplace_back(*real);
+    } else if (const auto* truth = std::get_if<bool>(&value)) {
+      stored.emplace_back(*truth);
+    } else if (const auto* text = std::get_if<std::string_view>(&value)) {
+      stored.emplace_back(std::string(*text));
+    } else {
+      stored.emplace_back();
+    }
+  }
+  if (!known) stored.clear();
+  return stored;
+}
+
+Embedding identity(const Embedding& embedding) {
+  Embedding result = embedding;
+  for (DataEdge& edge : result.edges) {
+    if (edge.key) edge = DataEdge{.source = {}, .label = {}, .target = {}, .key = edge.key};
+  }
+  return result;
+}
+
 DataEdge DataGraph::edge(const ExternalId& source, const std::string& label, const ExternalId& target) const {
   if (!directed && target < source) return {target, label, source};
   return {source, label, target};
@@ -144,13 +173,29 @@ bool takes_every_edge(const DataGraph& graph, const Embedding& embedding) {
 }
 
 /// Whether WHERE is TRUE, and any two edges are less than WITHIN apart.
-bool admitted(const Query& query, const Embedding& embedding) {
-  const Values values{[&](const Element& element, const std::string&) -> Stored {
-                        const std::optional<Timestamp>& time = embedding.edges[element.index].time;
-                        return time ? Stored(*time) : Stored();
-                      },
-                      [](const Element&, const std::string&) { return AttributeType(); },
-                      [&](const Element& element) { return embedding.vertices[element.index]; }};
+bool admitted(const Query& query, const DataGraph& graph, const Embedding& embedding) {
+  const auto declared = [&](const Element& element) -> const std::vector<Attribute>& {
+    return element.kind == Element::Kind::edge ? graph.schema.edges : graph.schema.vertices;
+  };
+  const auto place = [&](const Element& element, const std::string& name) {
+    const auto& attributes = declared(element);
+    return static_cast<std::size_t>(std::ranges::find(attributes, name, &Attribute::name) - attributes.begin());
+  };
+  const Values values{
+      [&](const Element& element, const std::string& name) -> Stored {
+        const bool edge = element.kind == Element::Kind::edge;
+        if (edge && name == "time") {
+          const std::optional<Timestamp>& time = embedding.edges[element.index].time;
+          return time ? Stored(*time) : Stored();
+        }
+        const auto at = graph.values.find(edge ? ExternalId() : embedding.vertices[element.index]);
+        const std::vector<Stored>* row = edge                       ? &embedding.edges[element.index].attributes
+                                         : at == graph.values.end() ? nullptr
+                                                                    : &at->second;
+        return row == nullptr || row->empty() ? Stored() : row->at(place(element, name));
+      },
+      [&](const Element& element, const std::string& name) { return declared(element).at(place(element, name)).type; },
+      [&](const Element& element) { return embedding.vertices[element.index]; }};
   if (query.where && holds(*query.where, values) != true) return false;
   if (!query.within) return true;
   for (const DataEdge& a : embedding.edges) {
@@ -184,7 +229,14 @@ std::string canonical(const Expression& node, const Automorphism& symmetry) {
     text += (vertex ? "v" : "e") + std::to_string(image) + node.name;
   }
   if (const auto* duration = std::get_if<Duration>(&node.literal)) text += std::to_string(duration->microseconds) + "us";
-  if (const auto* number = std::get_if<Decimal>(&node.literal)) text += std::to_string(number->digits);
+  if (const auto* number = std::get_if<Decimal>(&node.literal)) {
+    std::int64_t digits = number->digits;
+    int scale = number->scale;
+    for (; digits % 10 == 0 && scale > 0; --scale) digits /= 10;
+    text += std::to_string(digits) + "e" + std::to_string(scale);
+  }
+  if (const auto* truth = std::get_if<bool>(&node.literal)) text += *truth ? "true" : "false";
+  if (const auto* instant = std::get_if<Instant>(&node.literal)) text += std::to_string(instant->microseconds) + "at";
   if (const auto* name = std::get_if<std::string>(&node.literal)) text += "'" + *name + "'";
   for (const std::string& part : parts) text += part + ",";
   return text + ")";
@@ -240,7 +292,7 @@ Answer Matcher::match(const DataGraph& graph, std::size_t limit) const {
     if (edge.directed && !graph.directed) throw std::invalid_argument("a directed query edge over undirected data");
   }
   std::vector<Embedding> all = Search(graph, query_, mode_, limit).run();
-  std::erase_if(all, [&](const Embedding& embedding) { return !admitted(query_, embedding); });
+  std::erase_if(all, [&](const Embedding& embedding) { return !admitted(query_, graph, embedding); });
   if (induced_) std::erase_if(all, [&](const Embedding& embedding) { return !takes_every_edge(graph, embedding); });
   if (count_ == CountMode::embeddings) return {std::make_move_iterator(all.begin()), std::make_move_iterator(all.end())};
   Answer classes;
@@ -257,11 +309,24 @@ std::string to_string(const ExternalId& id) {
   return std::to_string(std::get<std::int64_t>(id));
 }
 
+std::string to_string(const std::vector<Stored>& values) {
+  std::string text;
+  for (const Stored& value : values) {
+    text += text.empty() ? " {" : ", ";
+    if (const auto* number = std::get_if<std::int64_t>(&value)) text += std::to_string(*number);
+    if (const auto* real = std::get_if<double>(&value)) text += std::to_string(*real) + "f";
+    if (const auto* truth = std::get_if<bool>(&value)) text += *truth ? "true" : "false";
+    if (const auto* symbol = std::get_if<std::string>(&value)) text += "'" + *symbol + "'";
+  }
+  return text.empty() ? text : text + "}";
+}
+
 std::string to_string(const DataEdge& edge) {
   std::string text = to_string(edge.source) + " -[" + edge.label + "]- " + to_string(edge.target);
   if (edge.ordinal != 0) text += " as " + std::to_string(edge.ordinal);
+  if (edge.key) text += " with key " + to_string(*edge.key);
   if (edge.time) text += " at " + std::to_string(*edge.time);
-  return text;
+  return text + to_string(edge.attributes);
 }
 
 std::string to_string(const Embedding& embedding) {
@@ -285,6 +350,8 @@ std::string to_string(const Update& update) {
     text = "vertex " + text;
   }
   if (update.time) text += " @" + std::to_string(*update.time) + (update.ahead ? "!" : "");
+  if (update.key()) text += " #" + to_string(own(*update.key()));
+  if (update.properties != nullptr) text += to_string(own(update.properties->attributes));
   return text;
 }
 

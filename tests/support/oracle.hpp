@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "deltamatch/engine.hpp"
+#include "support/conditions.hpp"
 
 namespace deltamatch::oracle {
 
@@ -34,14 +35,18 @@ struct DataEdge {
   ExternalId source;
   std::string label;
   ExternalId target;
-  std::uint64_t ordinal = 0;        ///< among all accepted insertions, in a graph of events; else 0
-  std::optional<Timestamp> time{};  ///< the same
+  std::uint64_t ordinal = 0;         ///< among all accepted insertions, in a graph of events; else 0
+  std::optional<ExternalId> key{};   ///< in a graph whose edges have keys
+  std::optional<Timestamp> time{};   ///< if the model is not `simple`
+  std::vector<Stored> attributes{};  ///< as declared
   friend auto operator<=>(const DataEdge&, const DataEdge&) = default;
 };
 
 struct DataGraph {
   bool directed = true;
-  std::map<ExternalId, std::string> vertices;  ///< with their labels
+  std::map<ExternalId, std::string> vertices;        ///< with their labels
+  std::map<ExternalId, std::vector<Stored>> values;  ///< attributes of vertices that have one which is not NULL
+  Schema schema{};
   std::set<DataEdge> edges;
 
   /// The edge in the form that this graph uses.
@@ -56,6 +61,12 @@ struct Embedding {
 };
 
 using Answer = std::set<Embedding>;
+
+/// What identifies a match: the embedding, whose edges are their keys alone if they have any.
+[[nodiscard]] Embedding identity(const Embedding& embedding);
+
+/// The values of a record as the oracle holds them; empty if all are NULL.
+[[nodiscard]] std::vector<Stored> own(std::span<const AttributeValue> values);
 
 /// A permutation of the query's vertices that keeps labels, and the matching permutation of its edges.
 struct Automorphism {
@@ -102,12 +113,17 @@ struct Outcome {
   std::optional<Timestamp> watermark;
   std::set<DataEdge> deleted;   ///< D, including expired edges
   std::set<DataEdge> inserted;  ///< I
+  /// For edges that records deleted or inserted: the running watermark after the first such record, or the last.
+  std::map<DataEdge, Timestamp> deleted_at;
+  std::map<DataEdge, Timestamp> inserted_at;
 };
 
 /// The graph under a stream of batches, with labels, net effect and event time.
 class Model {
  public:
-  explicit Model(bool directed, Timestamp window = 0, EdgeModel edges = EdgeModel::simple);
+  /// `watched`: queries read attributes of vertices, so an edge is deleted and inserted if those of its ends change.
+  /// `retained`: if not 0, edges are kept that long for conditions; then there is no window.
+  explicit Model(bool directed, Timestamp window = 0, const Schema& schema = {}, bool watched = false, Timestamp retained = 0);
 
   /// Applies a batch as a whole.
   Outcome apply(std::span<const Update> batch, OnReject on_reject);
@@ -125,6 +141,12 @@ class Model {
     bool was_deleted = false;   ///< whether the edge was deleted at some point of the batch
   };
   using Touched = std::map<DataEdge, Touch>;
+  /// What the batch has done so far to the edge with a key.
+  struct KeyTouch {
+    std::uint64_t records = 0;  ///< that name the key and were not counted at once
+    bool insert = false;        ///< whether the last of them inserts
+    bool undone = false;        ///< whether the edge then vanished with a vertex, or became a self-loop
+  };
 
   [[nodiscard]] bool has_edges(const ExternalId& vertex) const;
   [[nodiscard]] bool conflicts(const ExternalId& vertex, const std::optional<std::string_view>& label) const;
@@ -132,8 +154,12 @@ class Model {
   [[nodiscard]] bool dead(Timestamp time) const;
   void mention(const ExternalId& vertex, const std::optional<std::string_view>& label);
   void remove(const DataEdge& edge);
+  void arrive(const DataEdge& edge);
   [[nodiscard]] std::optional<DataEdge> newest(const DataEdge& like, std::optional<Timestamp> time) const;
   void take(const Update& update, Touched& touched, Outcome& outcome);
+  void take_keyed(const Update& update, Outcome& outcome);
+  [[nodiscard]] std::optional<DataEdge> with_key(const ExternalId& key) const;
+  void count_keys(const DataGraph& before, Outcome& outcome) const;
   std::optional<Reject> take_record(std::span<const Update> batch, std::size_t first, std::size_t last, Touched& touched,
                                     Outcome& outcome);
   void count(const Touched& touched, const DataGraph& before, Outcome& outcome) const;
@@ -142,14 +168,22 @@ class Model {
 
   Timestamp window_;
   EdgeModel edges_;
+  bool watched_;
+  Timestamp retained_;
+  std::map<DataEdge, Timestamp> arrived_;   ///< by the batch: the running watermark
+  std::map<DataEdge, Timestamp> departed_;  ///< the same
+  std::set<DataEdge> late_;
   std::uint64_t insertions_ = 0;
+  std::map<ExternalId, KeyTouch> keys_;  ///< that the batch has touched
   DataGraph graph_;
   std::map<DataEdge, Timestamp> time_;
   std::set<ExternalId> declared_;  ///< vertices with a vertex record
   std::optional<Timestamp> watermark_;
+  std::optional<Timestamp> watermark_before_;  ///< the batch
 };
 
 [[nodiscard]] std::string to_string(const ExternalId& id);
+[[nodiscard]] std::string to_string(const std::vector<Stored>& values);
 [[nodiscard]] std::string to_string(const DataEdge& edge);
 [[nodiscard]] std::string to_string(const Embedding& embedding);
 [[nodiscard]] std::string to_string(const Update& update);

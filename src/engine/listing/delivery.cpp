@@ -34,8 +34,13 @@ MatchedEdge external_edge(const graph::DataGraph& graph, const graph::Edge& edge
   const bool swap = !graph.directed() && head < tail;
   MatchedEdge external{swap ? head : tail, graph.edge_labels.text(graph.label_of(edge)), swap ? tail : head};
   if (graph.edge_table) {
-    external.ordinal = graph.edge_table->ordinal(edge.which);
-    external.time = graph.edge_table->time(edge.which);
+    const graph::EdgeTable& table = *graph.edge_table;
+    external.time = table.time(edge.which);
+    if (table.keyed()) {
+      external.key = table.external_key(edge.which);
+    } else {
+      external.ordinal = table.ordinal(edge.which);
+    }
   }
   return external;
 }
@@ -56,6 +61,10 @@ MatchId Delivery::id_of(const graph::DataGraph& graph, std::span<const VertexId>
   for (const std::uint64_t part : {fingerprint_.high, fingerprint_.low}) append(bytes, part);
   for (const VertexId vertex : vertices) append(bytes, graph.dictionary.external(vertex));
   for (const std::uint32_t e : edge_order_) {
+    if (graph.model() == EdgeModel::keyed) {  // the key alone identifies the edge
+      append(bytes, graph.edge_table->external_key(edges[e].which));
+      continue;
+    }
     const MatchedEdge edge = external_edge(graph, edges[e]);
     append(bytes, edge.source);
     append(bytes, edge.label);
@@ -136,7 +145,9 @@ Delivery::Writer::Writer(const Delivery& delivery, const graph::DataGraph& graph
       context_(context),
       sink_(&sink),
       vertices_(delivery.query_->vertices()),
-      edges_(delivery.query_->edges.size()) {}
+      edges_(delivery.query_->edges.size()),
+      width_(graph.edge_table ? graph.edge_table->values().width() : 0),
+      values_(edges_.size() * width_) {}
 
 void Delivery::Writer::write(const ListedMatch& match) {
   for (std::size_t v = 0; v < vertices_.size(); ++v) vertices_[v] = graph_->dictionary.external(match.vertices[v]);
@@ -144,6 +155,11 @@ void Delivery::Writer::write(const ListedMatch& match) {
   for (std::size_t e = 0; e < edges_.size(); ++e) {
     const graph::Edge& edge = match.edges[e];
     edges_[e] = external_edge(*graph_, edge);
+    if (width_ > 0) {
+      const auto values = std::span(values_).subspan(e * width_, width_);
+      graph_->edge_table->values().values(edge.which, values);
+      edges_[e].attributes = values;
+    }
     if (std::binary_search(context_.changed.begin(), context_.changed.end(), edge)) {
       cause_.push_back(static_cast<std::uint32_t>(e));
     }

@@ -68,6 +68,8 @@ class Delivery {
     MatchSink* sink_;
     std::vector<Id> vertices_;
     std::vector<MatchedEdge> edges_;
+    std::size_t width_;                   // the number of attributes of an edge
+    std::vector<AttributeValue> values_;  // by edge of the query, then by attribute
     std::vector<std::uint32_t> cause_;
   };
 
@@ -93,7 +95,7 @@ class Delivery {
   std::vector<std::string> names_;
 };
 
-/// The edge as it is reported: as the data states it. In undirected data the lesser external id is the source.
+/// The edge as it is reported, without its attributes. In undirected data the lesser external id is the source.
 [[nodiscard]] MatchedEdge external_edge(const graph::DataGraph& graph, const graph::Edge& edge);
 
 }  // namespace deltamatch::engine

@@ -9,7 +9,8 @@
 namespace deltamatch::engine {
 
 /// Calls take(update) for every vertex of the settled graph, ordered by external id. Then calls it for every edge, ordered by
-/// source, target and label. The views in an update are valid during the call. O(V log V + E log(largest degree)).
+/// source, target, label, and then by age or key. The views in an update are valid during the call. O(V log V + E log(largest
+/// degree)).
 void for_each_update(const graph::DataGraph& graph, const std::function<void(const Update&)>& take);
 
 }  // namespace deltamatch::engine

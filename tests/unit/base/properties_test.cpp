@@ -16,8 +16,8 @@ TEST(Properties, ABatchCopiesThem) {
   for (int i = 0; i < 3000; ++i) {  // several chunks of text, at any alignment
     std::string key = "tx-" + std::to_string(i);
     std::string channel(static_cast<std::size_t>(i % 7), 'c');
-    std::array<AttributeValue, 4> values{AttributeValue{std::int64_t{i}}, AttributeValue{}, AttributeValue{std::string_view(channel)},
-                                         AttributeValue{0.5 * i}};
+    std::array<AttributeValue, 4> values{AttributeValue{std::int64_t{i}}, AttributeValue{},
+                                         AttributeValue{std::string_view(channel)}, AttributeValue{0.5 * i}};
     Properties properties{Id(key), values};
     Update update{.source = Id(channel), .target = Id(i)};
     update.properties = &properties;
@@ -35,7 +35,8 @@ TEST(Properties, ABatchCopiesThem) {
     ASSERT_EQ(update.properties->attributes.size(), 4U);
     EXPECT_EQ(update.properties->attributes[0], AttributeValue(std::int64_t{i}));
     EXPECT_EQ(update.properties->attributes[1], AttributeValue());
-    EXPECT_EQ(update.properties->attributes[2], AttributeValue(std::string_view("ccccccc"sv.substr(0, static_cast<std::size_t>(i % 7)))));
+    EXPECT_EQ(update.properties->attributes[2],
+              AttributeValue(std::string_view("ccccccc"sv.substr(0, static_cast<std::size_t>(i % 7)))));
     EXPECT_EQ(update.properties->attributes[3], AttributeValue(0.5 * i));
   }
 }

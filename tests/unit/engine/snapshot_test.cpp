@@ -127,7 +127,7 @@ std::vector<std::tuple<VertexId, Edge, std::string, Timestamp>> edges_of(const D
   std::vector<std::tuple<VertexId, Edge, std::string, Timestamp>> all;
   for (VertexId v = 0; v < graph.dictionary.capacity(); ++v) {
     graph.for_each_edge(v, true, [&](const Edge& edge, Timestamp time) {
-      all.emplace_back(v, edge, std::string(graph.edge_labels.text(edge.label)), time);
+      all.emplace_back(v, edge, std::string(graph.edge_labels.text(edge.which)), time);
     });
   }
   std::sort(all.begin(), all.end());

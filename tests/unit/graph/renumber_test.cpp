@@ -29,7 +29,7 @@ std::set<External> edges_of(const DataGraph& graph) {
       std::string tail = name_of(graph, edge.tail);
       std::string head = name_of(graph, edge.head);
       if (!graph.directed() && head < tail) std::swap(tail, head);
-      edges.emplace(std::move(tail), std::move(head), edge.label);
+      edges.emplace(std::move(tail), std::move(head), edge.which);
     });
   }
   return edges;

@@ -35,7 +35,7 @@ bool covers(const DataGraph& graph, const Reading& reading, const Edge& edge, Ve
   const auto holds = [](const std::vector<LabelId>& set, LabelId label) {
     return set.empty() || std::binary_search(set.begin(), set.end(), label);
   };
-  return holds(reading.edge_labels, edge.label) && holds(reading.neighbour_labels, graph.dictionary.label(other));
+  return holds(reading.edge_labels, edge.which) && holds(reading.neighbour_labels, graph.dictionary.label(other));
 }
 
 /// The neighbours that must be visible by the definition.

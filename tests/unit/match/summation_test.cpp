@@ -233,7 +233,7 @@ void check(Scene& scene, const World& world, const Query& query, MatchMode mode,
     Summation summation(partial, tools.narrow, tools.wide);
     for (const Edge& anchor : pass == Pass::added ? scene.batch.inserted : scene.batch.removed) {
       for (const plan::Plan& plan : plans.plans) {
-        if (!plan::admits(bound.edges[plan.anchor.edge].labels, anchor.label) ||
+        if (!plan::admits(bound.edges[plan.anchor.edge].labels, anchor.which) ||
             !plan::admits(bound.labels[plan.tail], graph.dictionary.label(anchor.tail)) ||
             !plan::admits(bound.labels[plan.head], graph.dictionary.label(anchor.head)) || !summable(plan, partial.lists())) {
           continue;
