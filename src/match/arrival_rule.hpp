@@ -22,12 +22,14 @@ class ArrivalRule {
               const graph::EdgeTable& table, Timestamp span) noexcept
       : changed_(changed), marks_(marks), appears_(appears), table_(&table), span_(span) {}
 
-  /// Whether to report a match with these edges. O(edges * log changed).
+  /// Whether to report a match with these edges. One without a time is not reported. O(edges * log changed).
   [[nodiscard]] bool admits(std::span<const graph::Edge> match) const noexcept {
     Timestamp oldest = INT64_MAX;
     Timestamp mark = appears_ ? INT64_MIN : INT64_MAX;
     for (const graph::Edge& edge : match) {
-      oldest = std::min(oldest, table_->time(edge.which).value_or(INT64_MAX));
+      const auto time = table_->time(edge.which);
+      if (!time) return false;
+      oldest = std::min(oldest, *time);
       const auto at = std::lower_bound(changed_.begin(), changed_.end(), edge);
       if (at == changed_.end() || *at != edge) continue;
       const Timestamp record = marks_[static_cast<std::size_t>(at - changed_.begin())];

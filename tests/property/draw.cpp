@@ -450,7 +450,7 @@ rc::Gen<Scenario> scenarios(const Traits& traits) {
     }
     // The start is mostly insertions. That gives a graph with matches for the stream to take apart.
     scenario.start = make_records(world, *rc::gen::scale(1.5, raw_records(64)), 0);
-    scenario.stream = make_records(world, *raw_records(100), scenario.start.size());
+    scenario.stream = make_records(world, *raw_records(traits.insertions ? 58 : 100), scenario.start.size());
     scenario.batch_size = *rc::gen::elementOf(std::vector<std::size_t>{1, 2, 3, 5, 8, 16, 1000});
     return scenario;
   });

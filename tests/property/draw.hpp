@@ -28,6 +28,8 @@ struct Traits {
   bool attributes = false;
   /// All queries have WITHIN, so edges are kept for conditions.
   bool within = false;
+  /// The stream only inserts edges.
+  bool insertions = false;
 };
 
 [[nodiscard]] rc::Gen<Scenario> scenarios(const Traits& traits = {});

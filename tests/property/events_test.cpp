@@ -1,7 +1,11 @@
 // Graphs whose edges have an identity, times and attributes, and queries with conditions, compared with the oracle.
 #include <gtest/gtest.h>
+#include <rapidcheck.h>
 
+#include <algorithm>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "deltamatch/error.hpp"
 #include "property/draw.hpp"
@@ -18,6 +22,8 @@ constexpr Traits keyed_with_attributes{.edges = EdgeModel::keyed, .attributes = 
 constexpr Traits tidy_keyed{.windows = false, .untidy = false, .edges = EdgeModel::keyed, .attributes = true};
 constexpr Traits events_within{.windows = false, .edges = EdgeModel::events, .within = true};
 constexpr Traits keyed_within{.windows = false, .edges = EdgeModel::keyed, .attributes = true, .within = true};
+constexpr Traits insertions_within{
+    .vertex_records = false, .windows = false, .untidy = false, .edges = EdgeModel::events, .within = true, .insertions = true};
 constexpr Traits simple_with_attributes{.attributes = true};
 
 /// A subject, unless a query's condition contradicts itself.
@@ -51,6 +57,44 @@ TEST(Keyed, ThreadsDoNotMatter) { hold_on(keyed_with_attributes, 100, 3); }
 
 TEST(Within, OnlyMatchesThatHaveNotAgedAreReported) { hold_on(events_within, 800, 1); }
 TEST(Within, OnlyMatchesThatHaveNotAgedAreReportedIfEdgesHaveKeys) { hold_on(keyed_within, 800, 1); }
+
+/// The new matches of a run, by query, and the number that vanished.
+struct Reported {
+  std::vector<std::multiset<MatchId>> added;
+  Count removed = 0;
+};
+
+Reported report(const Scenario& scenario, std::size_t batch_size) {
+  Subject subject(scenario, 1);
+  subject.load(scenario.start);
+  Reported reported{std::vector<std::multiset<MatchId>>(scenario.queries.size()), 0};
+  for (const auto batch : scenario.batches(batch_size)) {
+    const Output output = subject.process(batch);
+    for (const Listed& match : output.matches) {
+      const auto query = std::ranges::find(scenario.queries, match.query, [](const Standing& one) { return one.query.name; });
+      reported.added[static_cast<std::size_t>(query - scenario.queries.begin())].insert(match.id);
+    }
+    for (const QueryDelta& delta : output.result.queries) reported.removed += delta.removed;
+  }
+  return reported;
+}
+
+TEST(Within, TheSameMatchesAppearForEveryBatchSize) {
+  hold(400, [] {
+    Scenario scenario = *scenarios(insertions_within);
+    for (Standing& standing : scenario.queries) standing.options.list = true;
+    for (Record& record : scenario.stream) record.continues = false;  // a batch may end behind each
+    if (!subject_of(scenario, 1)) return;
+    Judge judge(scenario);
+    if (!judge.take(scenario.start) || !judge.take(scenario.stream)) return;  // too many to list
+    const Reported one = report(scenario, 1);
+    for (const std::size_t size : {std::size_t{2}, std::size_t{7}, scenario.stream.size() + 1}) {
+      const Reported other = report(scenario, size);
+      RC_ASSERT(other.added == one.added);
+      RC_ASSERT(other.removed == Count{0});
+    }
+  });
+}
 
 TEST(VertexAttributes, EveryBatchGivesTheDifferenceOfTheAnswers) { hold_on(simple_with_attributes, 800, 1); }
 

@@ -253,10 +253,15 @@ void Judge::check_batch(const Output& output) {
 
 void Judge::check_query(std::size_t query, const Output& output, std::span<const Listed> listed) {
   const std::string where = "batch " + text(processed_) + ", query " + text(query);
-  Answer removed = without(before_[query], after_[query]);
-  Answer added = without(after_[query], before_[query]);
-  std::erase_if(removed, [&](const Embedding& match) { return has_aged(query, match, false); });
-  std::erase_if(added, [&](const Embedding& match) { return has_aged(query, match, true); });
+  Answer removed = before_[query];
+  Answer added = after_[query];
+  if (matchers_[query].query().within) {
+    std::erase_if(removed, [&](const Embedding& match) { return has_aged(query, match, false); });
+    std::erase_if(added, [&](const Embedding& match) { return has_aged(query, match, true); });
+  }
+  const Answer removed_only = without(removed, added);
+  added = without(added, removed);
+  removed = removed_only;
   const QueryDelta& delta = output.result.queries[query];
   const bool lists = scenario_.queries[query].options.list;
   if (lists) {
@@ -282,8 +287,8 @@ void Judge::check_query(std::size_t query, const Output& output, std::span<const
   }
 }
 
-/// Whether a match of a pattern with WITHIN is too old to be reported: at the last record that inserted one of its edges, or at
-/// the first that deleted one. If no record did, it ages.
+/// Whether a match of a pattern with WITHIN is not reported. It is too old at the last record that inserted one of its edges,
+/// or at the first that deleted one. If no record did, it stays, or it ages.
 bool Judge::has_aged(std::size_t query, const Embedding& match, bool appears) const {
   const auto& within = matchers_[query].query().within;
   if (!within) return false;

@@ -96,12 +96,12 @@ void Model::remove(const DataEdge& edge) {
   graph_.edges.erase(edge);
   time_.erase(edge);
   arrived_.erase(edge);
-  departed_.emplace(edge, watermark_.value_or(std::numeric_limits<Timestamp>::min()));
+  departed_.emplace(edge, running_.value_or(std::numeric_limits<Timestamp>::min()));
 }
 
 /// Reading: an edge that is kept for conditions is late if it has expired at its own running watermark.
 void Model::arrive(const DataEdge& edge) {
-  const Timestamp now = watermark_.value_or(std::numeric_limits<Timestamp>::min());
+  const Timestamp now = running_.value_or(std::numeric_limits<Timestamp>::min());
   arrived_[edge] = now;
   __extension__ using Wide = __int128;
   if (retained_ != 0 && Wide{edge.time.value_or(0)} + retained_ <= Wide{now}) late_.insert(edge);
@@ -306,6 +306,10 @@ std::optional<Reject> Model::take_record(std::span<const Update> batch, std::siz
   const Model model_before = *this;
   const Touched touched_before = touched;
   const Outcome outcome_before = outcome;
+  running_ = watermark_;
+  for (std::size_t i = first; i < last; ++i) {
+    if (batch[i].time && !batch[i].ahead) running_ = std::max(running_.value_or(*batch[i].time), *batch[i].time);
+  }
   for (std::size_t i = first; i < last; ++i) {
     if (const auto reason = refuse(batch[i])) {
       *this = model_before;

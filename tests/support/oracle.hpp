@@ -180,6 +180,7 @@ class Model {
   std::set<ExternalId> declared_;  ///< vertices with a vertex record
   std::optional<Timestamp> watermark_;
   std::optional<Timestamp> watermark_before_;  ///< the batch
+  std::optional<Timestamp> running_;           ///< after the record that is being applied
 };
 
 [[nodiscard]] std::string to_string(const ExternalId& id);
