@@ -193,7 +193,7 @@ void put_fields(Out& out, Form& form, const Head& head, const Record& record) {
   if (head.has(field::time)) form.put_time(out, *record.time);
 }
 
-/// Reads the fields that the head names into a record that has none. Views point into what is read from.
+/// Reads the fields that the head names into a record that has no others. Views point into what is read from.
 template <class Form, class In, class Record>
 void take_fields(In& in, Form& form, const Head& head, Record& record) {
   record.source = form.take_id(in, End::source, head.has(field::text_source));
@@ -261,9 +261,9 @@ PackedOutcome take_packed(ByteReader& in, Form& form, std::uint64_t count, Take&
     if (auto reason = unreadable(run.head)) return {PackedFault::unreadable, std::move(*reason)};
     if (run.count == 0 || run.count > count || run.head == last) return {PackedFault::malformed};
     last = run.head;
+    Update update;  // all updates of a run have the same fields, so each overwrites those of the one before
+    update.kind = run.head.kind;
     for (std::uint64_t i = 0; i < run.count; ++i) {
-      Update update;
-      update.kind = run.head.kind;
       take_fields(in, form, run.head, update);
       if (!in.sound()) return {PackedFault::malformed};
       take(update);
