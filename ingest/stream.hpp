@@ -9,10 +9,13 @@
 //   }
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,9 +53,20 @@ struct ReadOptions {
 };
 
 /// The batches of a file. A batch is empty only if it was cut so. Without read_ahead, a batch is decoded in next(), which waits
-/// for it and asks nobody whether to stop. Any thread may also call progress().
-class UpdateStream : public BatchSource<PositionedBatch> {
+/// for it and asks nobody whether to stop. It is a BatchSource. Any thread may also call progress().
+class UpdateStream {
  public:
+  virtual ~UpdateStream() = default;
+  UpdateStream() = default;
+  UpdateStream(const UpdateStream&) = delete;
+  UpdateStream& operator=(const UpdateStream&) = delete;
+
+  /// Waits for the next batch, as next_batch() does. Returns false at the end.
+  bool next(PositionedBatch& batch, const std::function<bool()>& stop = {}) { return next_batch(*this, batch, stop); }
+  virtual Arrival next_within(PositionedBatch& batch, std::chrono::milliseconds timeout) = 0;
+  virtual const UpdateBatch* upcoming(const std::stop_token& stop) = 0;
+  virtual void stop() = 0;
+  virtual void wake() = 0;
   /// Call it once for each batch, after the engine took it. Counts the records that the codec or the engine refused, and writes
   /// dead letters. With OnError::fail it throws Error, with file:line, fault and remedy, if any was refused.
   virtual void settle(const PositionedBatch& batch, std::span<const Reject> rejects) = 0;
@@ -78,6 +92,7 @@ class UpdateStream : public BatchSource<PositionedBatch> {
   [[nodiscard]] virtual bool says_undirected() const noexcept = 0;
   [[nodiscard]] virtual const std::string& name() const noexcept = 0;
 };
+static_assert(BatchSource<UpdateStream, PositionedBatch>);
 
 /// Opens a file, or standard input for "-". Recognises gz, xz and zst by content and unpacks them. Throws Error if the file
 /// cannot be read or its format is not recognised, and Error(usage) if options do not fit it.

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Load on the service, with the broker on the same machine.
 
 It measures the updates a second from Kafka to a committed batch, and how that time splits. It also measures the time from an

@@ -12,7 +12,7 @@ inline constexpr unsigned mask_bits = 32;
 
 /// A filter::Need on a device.
 struct CandidateRequirement {
-  std::uint32_t reading;
+  std::uint32_t query_relation;
   std::uint32_t entries;
   std::uint32_t neighbours;
 };

@@ -19,7 +19,7 @@ DELTAMATCH_HOST_DEVICE inline bool has_degrees(const CandidateWork& work, std::u
   if (work.degrees[vertex] < work.least_degrees[query_vertex]) return false;
   for (std::uint32_t n = work.first_need[query_vertex]; n < work.first_need[query_vertex + 1]; ++n) {
     const CandidateRequirement need = work.needs[n];
-    if (list_of(work.graph, work.graph.readings[need.reading], vertex).size < need.entries) return false;
+    if (list_of(work.graph, work.graph.query_relations[need.query_relation], vertex).size < need.entries) return false;
   }
   return true;
 }
@@ -60,7 +60,8 @@ DELTAMATCH_HOST_DEVICE std::uint32_t candidate_refined(Group group, const Candid
     const unsigned query_vertex = lowest_bit(rest);
     for (std::uint32_t n = work.first_need[query_vertex]; n < work.first_need[query_vertex + 1]; ++n) {
       const CandidateRequirement need = work.needs[n];
-      if (leads_on(group, work.masks, list_of(work.graph, work.graph.readings[need.reading], vertex), need)) continue;
+      if (leads_on(group, work.masks, list_of(work.graph, work.graph.query_relations[need.query_relation], vertex), need))
+        continue;
       mask &= ~(1U << query_vertex);
       break;
     }

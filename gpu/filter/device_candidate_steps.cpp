@@ -53,7 +53,7 @@ bool DeviceCandidates::begin(const filter::CandidateRequirements& asked) {
   std::vector<std::uint32_t> first_need{0};
   std::vector<CandidateRequirement> needs;
   for (const auto& own : asked.needs) {
-    for (const filter::ListRequirement& need : own) needs.push_back({need.reading, need.entries, need.neighbours});
+    for (const filter::ListRequirement& need : own) needs.push_back({need.query_relation, need.entries, need.neighbours});
     first_need.push_back(static_cast<std::uint32_t>(needs.size()));
   }
   memory_.reset();

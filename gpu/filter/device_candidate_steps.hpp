@@ -17,8 +17,8 @@ class DeviceCandidates final : public filter::CandidateSteps {
   DeviceCandidates(std::unique_ptr<CandidateOps> ops, Workers& workers);
   ~DeviceCandidates() override;
 
-  /// Sets the graph that steps read from now on: device pointers to all lists of the graph's readings, without a batch. The
-  /// caller has waited for the device. The lists must stay until read.
+  /// Sets the graph that steps read from now on: device pointers to all lists of the graph's query relations, without a batch.
+  /// The caller has waited for the device. The lists must stay until read.
   void look_at(const GraphView& graph);
   [[nodiscard]] double kernel_seconds() { return ops_->kernel_seconds(); }
 

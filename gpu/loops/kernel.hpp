@@ -16,7 +16,7 @@ namespace deltamatch::gpu {
 // --- Programs (plan::Program, flattened; indices are absolute) ---
 
 struct Probe {
-  std::uint16_t reading;
+  std::uint16_t query_relation;
   std::uint8_t position;
   std::uint8_t inclusive;
 };
@@ -24,7 +24,7 @@ struct Probe {
 /// A condition of induced matching: exactly `edges` data edges lead from the vertex at a position to the candidate. Their label
 /// and direction do not matter. Programs with sums have no such conditions, since sums cannot see absent edges.
 struct Joined {
-  std::uint16_t reading;
+  std::uint16_t query_relation;
   std::uint8_t position;
   std::uint8_t edges;
 };
@@ -69,7 +69,7 @@ struct QueryEdge {
   std::uint8_t target;
   std::uint8_t inclusive;
   std::uint8_t unused;
-  std::uint32_t reading;  ///< from source to target
+  std::uint32_t query_relation;  ///< from source to target
 };
 
 struct Program {

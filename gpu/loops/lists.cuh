@@ -62,9 +62,9 @@ __device__ inline bool holds(const std::uint32_t* a, std::uint32_t n, std::uint3
 
 // The list of a vertex. Pass false for `counted` if another lane or thread looks up the same list.
 template <class Group>
-__device__ __noinline__ View look_up(Group& group, std::uint32_t reading, std::uint32_t vertex, bool counted = true) {
+__device__ __noinline__ View look_up(Group& group, std::uint32_t query_relation, std::uint32_t vertex, bool counted = true) {
   View found{nullptr, 0, none};
-  const DeviceReading& where = group.work.graph.readings[reading];
+  const DeviceQueryRelation& where = group.work.graph.query_relations[query_relation];
   const std::uint32_t relation = where.relation;
   if (relation == none) return found;
   const Store& store = group.work.graph.stores[where.store];
@@ -166,8 +166,8 @@ __device__ bool admits(const Group& group, const Anchor& anchor, std::uint32_t v
 
 // The least neighbour from which on changed entries of a base relation's list rank high enough.
 template <class Group>
-__device__ std::uint32_t threshold(const Group& group, const Anchor& anchor, std::uint32_t vertex, const DeviceReading& where,
-                                   bool inclusive) {
+__device__ std::uint32_t threshold(const Group& group, const Anchor& anchor, std::uint32_t vertex,
+                                   const DeviceQueryRelation& where, bool inclusive) {
   const bool label_suffices = inclusive ? where.edge_label >= anchor.label : where.edge_label > anchor.label;
   if (group.work.graph.directed ? !where.incoming : vertex <= anchor.tail) {
     if (vertex > anchor.tail) return 0;
@@ -184,7 +184,7 @@ __device__ std::uint32_t threshold(const Group& group, const Anchor& anchor, std
 template <class Group>
 __device__ __noinline__ Changes changes_of(const Group& group, const Probe& probe, std::uint32_t slice_index,
                                            std::uint32_t owner, const Anchor& anchor) {
-  const DeviceReading& where = group.work.graph.readings[probe.reading];
+  const DeviceQueryRelation& where = group.work.graph.query_relations[probe.query_relation];
   const Store& store = group.work.graph.stores[0];
   const DeltaSlice slice = store.slices[slice_index];
   const DeltaSlice next = store.slices[slice_index + 1];
@@ -227,7 +227,7 @@ __device__ __noinline__ std::uint32_t multiplicity(const Group& group, const Pro
                                                    std::uint32_t owner, std::uint32_t id, const Anchor& anchor) {
   const std::uint32_t at = lower_bound(list.ids, list.count, id);
   const bool here = at < list.count && list.ids[at] == id;
-  const DeviceReading& where = group.work.graph.readings[probe.reading];
+  const DeviceQueryRelation& where = group.work.graph.query_relations[probe.query_relation];
   if (list.slice == none && !where.parallel) return here ? 1 : 0;
   const Store& store = group.work.graph.stores[where.store];
   if (!where.derived) return leads_to(group, list.slice, changes_of(group, probe, list.slice, owner, anchor), id, here) ? 1 : 0;

@@ -101,13 +101,13 @@ template <Kind kind>
 __device__ __noinline__ bool count_lists(Warp<kind>& warp, const Node& node) {
   if (node.probes != 1 || node.joined != 0) return false;
   const Probe probe = warp.work.probes[node.first_probe];
-  const DeviceReading& where = warp.work.graph.readings[probe.reading];
+  const DeviceQueryRelation& where = warp.work.graph.query_relations[probe.query_relation];
   if (where.parallel || where.derived || (warp.program().ordered && (node.above | node.below) != 0)) return false;
   const bool active = warp.lane < warp.header(warp.depth).batch && !(kind.sums && warp.products(warp.depth)[warp.lane] == 0);
   const unsigned looking = __ballot_sync(all_lanes, active);
   if (active) {
     const std::uint32_t owner = vertex_at(warp, warp.depth, warp.lane, probe.position);
-    const View list = look_up(warp, probe.reading, owner, leads(warp, looking, owner));
+    const View list = look_up(warp, probe.query_relation, owner, leads(warp, looking, owner));
     const Anchor anchor = anchor_of(warp, warp.depth, warp.lane);
     std::uint32_t size = list.count;
     if (list.slice != none) {

@@ -48,7 +48,7 @@ __device__ __noinline__ bool look_up_joined(Warp<kind>& warp, std::uint32_t dept
     View list{nullptr, 0, none};
     if (active) {
       const std::uint32_t owner = vertex_at(warp, depth - 1, warp.lane, joined.position);
-      list = look_up(warp, joined.reading, owner, leads(warp, looking, owner));
+      list = look_up(warp, joined.query_relation, owner, leads(warp, looking, owner));
     }
     std::uint32_t* into = warp.joined_view(depth, node, i);
     ids_of(into, warp.lane) = list.ids;
@@ -101,7 +101,7 @@ __device__ __noinline__ std::uint32_t expand(Warp<kind>& warp, std::uint32_t dep
       const unsigned looking = __ballot_sync(all_lanes, least != 0);
       if (least != 0) {
         const std::uint32_t owner = vertex_at(warp, parent, warp.lane, probe.position);
-        list = look_up(warp, probe.reading, owner, leads(warp, looking, owner));
+        list = look_up(warp, probe.query_relation, owner, leads(warp, looking, owner));
       }
       size = put_view(warp, into, probe, list, parent);
     }

@@ -107,7 +107,7 @@ __device__ __noinline__ bool take_chunk(Warp<kind>& warp) {
 #pragma unroll 1
   for (std::uint32_t i = 0; active && i < warp.program().closing; ++i) {
     const Probe probe = warp.work.probes[warp.program().first_closing + i];
-    const View list = look_up(warp, probe.reading, anchor.tail);
+    const View list = look_up(warp, probe.query_relation, anchor.tail);
     const std::uint32_t ways = multiplicity(warp, probe, list, anchor.tail, anchor.head, anchor);
     if (ways == 0) active = false;
     if (kind.sums) weight = multiply(warp, weight, ways);
@@ -115,7 +115,7 @@ __device__ __noinline__ bool take_chunk(Warp<kind>& warp) {
 #pragma unroll 1
   for (std::uint32_t i = 0; !kind.sums && active && i < warp.program().joined; ++i) {
     const Joined joined = warp.work.joined[warp.program().first_joined + i];
-    active = entries_to(look_up(warp, joined.reading, anchor.tail), anchor.head) == joined.edges;
+    active = entries_to(look_up(warp, joined.query_relation, anchor.tail), anchor.head) == joined.edges;
   }
   const unsigned kept = __ballot_sync(all_lanes, active);
   if (active) {

@@ -81,8 +81,9 @@ __device__ __noinline__ void emit_plain(Warp<kind>& warp, std::uint32_t batch) {
     } else if (field - warp.program().vertices == warp.program().anchor_edge) {
       value = anchor_tag(warp, anchor_of(warp, warp.depth, slot));
     } else {
-      const DeviceReading& where =
-          warp.work.graph.readings[warp.work.edges[warp.program().first_edge + field - warp.program().vertices].reading];
+      const DeviceQueryRelation& where =
+          warp.work.graph
+              .query_relations[warp.work.edges[warp.program().first_edge + field - warp.program().vertices].query_relation];
       value = where.edge_label << 1 | where.incoming;
     }
     to[i] = value;
@@ -119,9 +120,9 @@ __device__ std::uint32_t edge_option(Warp<kind>& warp, const QueryEdge& edge, st
                                      const Anchor& anchor) {
   const std::uint32_t owner = vertex_at(warp, warp.depth, slot, edge.source);
   const std::uint32_t id = vertex_at(warp, warp.depth, slot, edge.target);
-  const DeviceReading& where = warp.work.graph.readings[edge.reading];
-  const View list = look_up(warp, edge.reading, owner);
-  const Probe probe{static_cast<std::uint16_t>(edge.reading), edge.source, edge.inclusive};
+  const DeviceQueryRelation& where = warp.work.graph.query_relations[edge.query_relation];
+  const View list = look_up(warp, edge.query_relation, owner);
+  const Probe probe{static_cast<std::uint16_t>(edge.query_relation), edge.source, edge.inclusive};
   if (!where.derived) {
     if (k > 0 || multiplicity(warp, probe, list, owner, id, anchor) == 0) return none;
     return where.edge_label << 1 | where.incoming;

@@ -226,7 +226,7 @@ __device__ __noinline__ Probed slow_first(Warp<kind>& warp, std::uint32_t depth,
   const Probe probe = warp.work.probes[node.first_probe + q];
   std::uint32_t* const place = warp.view(depth, q);
   const View list = stored(place, slot);
-  const DeviceReading& where = warp.work.graph.readings[probe.reading];
+  const DeviceQueryRelation& where = warp.work.graph.query_relations[probe.query_relation];
   const Store& store = warp.work.graph.stores[where.store];
   const bool stable = offset < list.count;
   Probed child{0, 0};

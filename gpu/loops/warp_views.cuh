@@ -23,7 +23,7 @@ __device__ std::uint32_t put_view(Warp<kind>& warp, std::uint32_t* into, const P
                                   std::uint32_t parent) {
   std::uint32_t flags = 0;
   Changes changes{0, 0};
-  const DeviceReading& where = warp.work.graph.readings[probe.reading];
+  const DeviceQueryRelation& where = warp.work.graph.query_relations[probe.query_relation];
   if (where.parallel || (where.derived && list.slice != none)) {
     flags = slow_flag;
     if (list.slice != none && warp.program().pass == pass_added) {

@@ -14,15 +14,15 @@ namespace {
 
 constexpr unsigned batch_fence = 2;
 
-void write_readings(std::span<const graph::Resolved> resolved, DeviceReading* readings) {
+void write_query_relations(std::span<const graph::Resolved> resolved, DeviceQueryRelation* query_relations) {
   for (std::size_t i = 0; i < resolved.size(); ++i) {
     const graph::Resolved& where = resolved[i];
-    readings[i] = {where.store == nullptr ? graph::no_relation : where.relation,
-                   where.edge_label,
-                   static_cast<std::uint8_t>(where.derived),
-                   static_cast<std::uint8_t>(where.incoming),
-                   static_cast<std::uint8_t>(where.parallel),
-                   static_cast<std::uint8_t>(where.kind())};
+    query_relations[i] = {where.store == nullptr ? graph::no_relation : where.relation,
+                          where.edge_label,
+                          static_cast<std::uint8_t>(where.derived),
+                          static_cast<std::uint8_t>(where.incoming),
+                          static_cast<std::uint8_t>(where.parallel),
+                          static_cast<std::uint8_t>(where.kind())};
   }
 }
 
@@ -257,16 +257,16 @@ void DeviceGraph::Impl::make_pool() {
   has_pool = true;
 }
 
-// Sends the batch and the readings in one copy.
+// Sends the batch and the query relations in one copy.
 void DeviceGraph::Impl::send_batch(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved) {
   Parts parts;
-  const std::size_t readings_at = parts.add<DeviceReading>(resolved.size());
+  const std::size_t query_relations_at = parts.add<DeviceQueryRelation>(resolved.size());
   BatchLayout layouts[stores];
   for (unsigned s = 0; s < stores; ++s) {
     if (mirrors[s].store != nullptr) layouts[s] = lay_out(*mirrors[s].store, parts);
   }
   reserve_batch(parts.bytes());
-  write_readings(resolved, batch_host.as<DeviceReading>(readings_at));
+  write_query_relations(resolved, batch_host.as<DeviceQueryRelation>(query_relations_at));
   for (unsigned s = 0; s < stores; ++s) {
     Mirror& mirror = mirrors[s];
     mirror.batch = {};
@@ -281,7 +281,7 @@ void DeviceGraph::Impl::send_batch(const graph::DataGraph& graph, std::span<cons
   ops->fence(batch_fence);
   batch_bytes += parts.bytes();
   view = {{mirrors[0].view, mirrors[1].view, mirrors[2].view},
-          batch_device.as<const DeviceReading>(readings_at),
+          batch_device.as<const DeviceQueryRelation>(query_relations_at),
           static_cast<std::uint8_t>(graph.directed() ? 1 : 0)};
 }
 

@@ -2,7 +2,7 @@
 // mirror follows the host's graph from batch to batch by what has changed.
 //
 // The order for a batch:
-// 1. begin sends rows, the staged batch and readings to the device
+// 1. begin sends rows, the staged batch and query relations to the device
 // 2. select moves what is worth caching there
 // 3. kernels read view()
 //
@@ -63,8 +63,8 @@ class DeviceGraph {
   DeviceGraph(const DeviceGraph&) = delete;
   DeviceGraph& operator=(const DeviceGraph&) = delete;
 
-  /// Brings the mirror up to date with the graph, including what is staged. `resolved` is by reading. Throws DeviceOutOfMemory,
-  /// Error, std::bad_alloc; the next begin then starts over.
+  /// Brings the mirror up to date with the graph, including what is staged. `resolved` is by query relation. Throws
+  /// DeviceOutOfMemory, Error, std::bad_alloc; the next begin then starts over.
   void begin(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved);
   /// Does the same if kernels read no more than `reads`. Blocks on the device need not hold other lists. Nothing may be staged.
   void begin(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved, const Reads& reads);
@@ -99,7 +99,7 @@ class DeviceGraph {
   std::unique_ptr<Impl> impl_;
 };
 
-/// An upper bound of the device memory that Storage::resident needs for the graph as it is, with any readings.
+/// An upper bound of the device memory that Storage::resident needs for the graph as it is, with any query relations.
 [[nodiscard]] std::size_t resident_bytes(const graph::DataGraph& graph) noexcept;
 
 /// The exact device memory for the lists that are read, with the least spare room of a resident graph. O(|V|).

@@ -46,8 +46,8 @@ struct Store {
   const std::uint32_t* removed_tags;
 };
 
-/// A resolved reading (graph::Resolved).
-struct DeviceReading {
+/// A resolved query relation (graph::Resolved).
+struct DeviceQueryRelation {
   std::uint32_t relation;    ///< no_relation: no edge is covered
   std::uint32_t edge_label;  ///< of all entries of a base relation
   std::uint8_t derived;      ///< 1: entries have tags
@@ -58,7 +58,7 @@ struct DeviceReading {
 
 struct GraphView {
   Store stores[gpu::stores];
-  const DeviceReading* readings;
+  const DeviceQueryRelation* query_relations;
   std::uint8_t directed;
 };
 

@@ -52,8 +52,8 @@ Reads reads_of(std::span<const match::QueryTask> tasks, std::span<const graph::R
   for (const match::QueryTask& task : tasks) {
     for (const plan::BoundEdge& edge : task.query->edges) {
       for (unsigned end = 0; end < 2; ++end) {
-        const graph::Resolved& where = resolved[edge.reading[end]];
-        own[edge.reading[end]] = true;
+        const graph::Resolved& where = resolved[edge.query_relation[end]];
+        own[edge.query_relation[end]] = true;
         lent = lent || where.lent;
         if (where.store == nullptr) continue;
         const plan::LabelIds& owners = task.query->labels[end == 0 ? edge.source : edge.target];
@@ -63,9 +63,9 @@ Reads reads_of(std::span<const match::QueryTask> tasks, std::span<const graph::R
   }
   // Induced matches look at any matched vertex for edges to others.
   for (const match::QueryTask& task : tasks) {
-    for (const graph::ReadingId reading : task.query->any_edge) {
-      own[reading] = true;
-      const graph::Resolved& where = resolved[reading];
+    for (const graph::QueryRelationId query_relation : task.query->any_edge) {
+      own[query_relation] = true;
+      const graph::Resolved& where = resolved[query_relation];
       if (where.store != nullptr) reads[static_cast<std::size_t>(where.kind())].insert(where.relation);
     }
   }

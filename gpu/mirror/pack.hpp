@@ -1,5 +1,5 @@
 // Packs a vertex's lists for the cache: a block [directory][ids][tags] like the store's own. It has only the relations that
-// readings use, no room to grow and no times.
+// query relations use, no room to grow and no times.
 #pragma once
 
 #include <array>
@@ -53,12 +53,13 @@ class RelationSet {
 /// By graph::StoreKind.
 using Reads = std::array<RelationSet, graph::store_kinds>;
 
-/// Everything that the readings cover.
+/// Everything that the query relations cover.
 [[nodiscard]] Reads all_reads(std::span<const graph::Resolved> resolved);
 /// What matching the tasks can read: along each query edge, the lists of vertices with the label of its end. In lent lists,
 /// vertices may have numbers of their own, so labels are ignored.
 ///
-/// If no lists are lent, readings of queries outside the tasks may exist, too. Then it is everything that the readings cover.
+/// If no lists are lent, query relations of queries outside the tasks may exist, too. Then it is everything that the query
+/// relations cover.
 [[nodiscard]] Reads reads_of(std::span<const match::QueryTask> tasks, std::span<const graph::Resolved> resolved);
 
 /// The shape of the settled lists of a vertex with label `owner`. O(slices).

@@ -12,8 +12,9 @@ struct PackedList {
   std::uint32_t capacity;  ///< in a store with tags, they begin this far behind the ids
 };
 
-/// The list of a reading at a vertex, without the batch. O(log lists of the vertex).
-DELTAMATCH_HOST_DEVICE inline PackedList list_of(const GraphView& graph, const DeviceReading& where, std::uint32_t vertex) {
+/// The list of a query relation at a vertex, without the batch. O(log lists of the vertex).
+DELTAMATCH_HOST_DEVICE inline PackedList list_of(const GraphView& graph, const DeviceQueryRelation& where,
+                                                 std::uint32_t vertex) {
   const Store& store = graph.stores[where.store];
   if (where.relation == 0xffffffffU || vertex >= store.vertices) return {nullptr, 0, 0};
   const Row row = store.rows[vertex];

@@ -22,23 +22,25 @@ bool may_lack_edges(const plan::BoundQuery& query, std::span<const graph::Resolv
   return query.mode == MatchMode::edge_distinct && match::reads_parallels(query, resolved);
 }
 
-// Whether a query's readings can be named, and its lists numbered without a wrap.
+// Whether a query's query relations can be named, and its lists numbered without a wrap.
 bool keeps_to(const KernelLimits& limits, const plan::BoundQuery& query, std::span<const graph::Resolved> resolved) {
-  const auto fits = [&](graph::ReadingId reading) {
-    const graph::Resolved& where = resolved[reading];
-    return reading < limits.readings && (where.store == nullptr || where.store->longest(where.relation) <= limits.longest_list);
+  const auto fits = [&](graph::QueryRelationId query_relation) {
+    const graph::Resolved& where = resolved[query_relation];
+    return query_relation < limits.query_relations &&
+           (where.store == nullptr || where.store->longest(where.relation) <= limits.longest_list);
   };
-  return std::ranges::all_of(query.any_edge, fits) &&
-         std::ranges::all_of(query.edges, [&](const plan::BoundEdge& edge) { return std::ranges::all_of(edge.reading, fits); });
+  return std::ranges::all_of(query.any_edge, fits) && std::ranges::all_of(query.edges, [&](const plan::BoundEdge& edge) {
+           return std::ranges::all_of(edge.query_relation, fits);
+         });
 }
 
-bool readable(graph::ReadingId reading, std::span<const graph::Resolved> resolved) {
-  return !resolved[reading].derived && !resolved[reading].parallel;
+bool readable(graph::QueryRelationId query_relation, std::span<const graph::Resolved> resolved) {
+  return !resolved[query_relation].derived && !resolved[query_relation].parallel;
 }
 
 bool readable(const std::vector<plan::Probe>& probes, std::span<const graph::Resolved> resolved) {
   return probes.size() <= max_sum_probes &&
-         std::ranges::all_of(probes, [&](const plan::Probe& probe) { return readable(probe.reading, resolved); });
+         std::ranges::all_of(probes, [&](const plan::Probe& probe) { return readable(probe.query_relation, resolved); });
 }
 
 bool fits(const std::vector<Factor>& factors, std::size_t binds, std::span<const graph::Resolved> resolved) {

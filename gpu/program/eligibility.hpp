@@ -17,8 +17,8 @@ namespace deltamatch::gpu {
 
 /// What kernels can name and number. Queries that need more are left to the CPU. Tests set lower limits.
 struct KernelLimits {
-  /// Readings that a probe can name.
-  std::uint32_t readings = std::uint32_t{1} << (8 * sizeof(Probe::reading));
+  /// Query relations that a probe can name.
+  std::uint32_t query_relations = std::uint32_t{1} << (8 * sizeof(Probe::query_relation));
   /// Entries of a list that is read, before and after the batch.
   ///
   /// The children of 32 partial matches are numbered together in 32 bits. A match's children may come from the list before the

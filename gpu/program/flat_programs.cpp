@@ -15,7 +15,7 @@ constexpr std::uint32_t max_chunk = 32;
 constexpr std::size_t share_grain = std::size_t{1} << 14;
 
 Probe flat_probe(const plan::Probe& probe) {
-  return {static_cast<std::uint16_t>(probe.reading), probe.position, static_cast<std::uint8_t>(probe.inclusive ? 1 : 0)};
+  return {static_cast<std::uint16_t>(probe.query_relation), probe.position, static_cast<std::uint8_t>(probe.inclusive ? 1 : 0)};
 }
 
 StepKind flat_kind(plan::Step::Kind kind) {
@@ -75,8 +75,8 @@ class Flattener {
       for (std::uint32_t e = 0; e < query.edges.size(); ++e) {
         const plan::BoundEdge& edge = query.edges[e];
         const bool inclusive = query.mode == MatchMode::homomorphism && e > plan_.anchor.edge;
-        into_.edges.push_back(
-            {position[edge.source], position[edge.target], static_cast<std::uint8_t>(inclusive ? 1 : 0), 0, edge.reading[0]});
+        into_.edges.push_back({position[edge.source], position[edge.target], static_cast<std::uint8_t>(inclusive ? 1 : 0), 0,
+                               edge.query_relation[0]});
       }
     }
     made.anchor_edge = static_cast<std::uint8_t>(plan_.anchor.edge);
@@ -95,7 +95,7 @@ class Flattener {
   std::pair<std::uint32_t, std::uint8_t> add_joined(const std::vector<plan::Joined>& joined) {
     const auto first = static_cast<std::uint32_t>(into_.joined.size());
     for (const plan::Joined& pair : joined) {
-      into_.joined.push_back({static_cast<std::uint16_t>(pair.reading), pair.position, pair.edges});
+      into_.joined.push_back({static_cast<std::uint16_t>(pair.query_relation), pair.position, pair.edges});
     }
     return {first, static_cast<std::uint8_t>(joined.size())};
   }

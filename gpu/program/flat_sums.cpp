@@ -80,8 +80,8 @@ class Flattening {
   std::pair<std::uint32_t, std::uint32_t> probes(const std::vector<plan::Probe>& probes) {
     const auto first = static_cast<std::uint32_t>(probes_.size());
     for (const plan::Probe& probe : probes) {
-      probes_.push_back(
-          {static_cast<std::uint16_t>(probe.reading), probe.position, static_cast<std::uint8_t>(probe.inclusive ? 1 : 0)});
+      probes_.push_back({static_cast<std::uint16_t>(probe.query_relation), probe.position,
+                         static_cast<std::uint8_t>(probe.inclusive ? 1 : 0)});
     }
     return {first, static_cast<std::uint32_t>(probes.size())};
   }

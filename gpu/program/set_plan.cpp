@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t least_lists = 2;
 
 bool same_list(const plan::Probe& a, const plan::Probe& b) {
-  return a.position == b.position && a.reading == b.reading && a.inclusive == b.inclusive;
+  return a.position == b.position && a.query_relation == b.query_relation && a.inclusive == b.inclusive;
 }
 
 bool among(const plan::Probe& probe, const std::vector<plan::Probe>& all) {
@@ -87,7 +87,7 @@ class SetPlanner {
   // Whether a node finds exactly the ids that its lists have in common.
   [[nodiscard]] bool makes_set(const plan::Node& node) const {
     return node.joined.empty() && std::ranges::none_of(node.candidates.probes, [&](const plan::Probe& probe) {
-             return resolved_[probe.reading].parallel || resolved_[probe.reading].derived;
+             return resolved_[probe.query_relation].parallel || resolved_[probe.query_relation].derived;
            });
   }
 
@@ -163,7 +163,7 @@ std::vector<double> shortest_lists(const plan::Program& program, std::span<const
   for (const plan::Node& node : program.nodes) {
     double least = std::numeric_limits<double>::infinity();
     for (const plan::Probe& probe : node.candidates.probes) {
-      const graph::Resolved& where = resolved[probe.reading];
+      const graph::Resolved& where = resolved[probe.query_relation];
       const auto figures = where.store == nullptr ? std::span<const graph::RelationFigures>{} : where.store->figures();
       const graph::RelationFigures own = where.relation < figures.size() ? figures[where.relation] : graph::RelationFigures{};
       least = std::min(least, own.entries == 0 ? 0 : own.squares / static_cast<double>(own.entries));

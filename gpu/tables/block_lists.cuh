@@ -36,12 +36,12 @@ __device__ inline bool allows(const Block& block, const Allowed& to, std::uint32
 }
 
 // The list of a vertex with its changes. `counted`: see look_up.
-__device__ inline OpenList open_list(Block& block, std::uint32_t reading, bool inclusive, std::uint32_t owner,
+__device__ inline OpenList open_list(Block& block, std::uint32_t query_relation, bool inclusive, std::uint32_t owner,
                                      bool counted = true) {
-  const View list = look_up(block, reading, owner, counted);
+  const View list = look_up(block, query_relation, owner, counted);
   OpenList made{list.ids, list.count, list.slice, {0, 0}};
   if (list.slice != none) {
-    const Probe probe{static_cast<std::uint16_t>(reading), 0, static_cast<std::uint8_t>(inclusive ? 1 : 0)};
+    const Probe probe{static_cast<std::uint16_t>(query_relation), 0, static_cast<std::uint8_t>(inclusive ? 1 : 0)};
     made.changes = changes_of(block, probe, list.slice, owner, block.state.anchor);
   }
   return made;
@@ -87,7 +87,7 @@ __device__ inline __noinline__ bool find_candidates(Block& block, const SumVerte
   if (threadIdx.x < vertex.probes) {
     const Probe probe = block.work.probes[vertex.first_probe + threadIdx.x];
     block.state.lists[threadIdx.x] =
-        open_list(block, probe.reading, probe.inclusive != 0, block.state.vertices[probe.position]);
+        open_list(block, probe.query_relation, probe.inclusive != 0, block.state.vertices[probe.position]);
   }
   if (threadIdx.x == 0) block.state.size = 0;
   __syncthreads();
@@ -201,8 +201,8 @@ __device__ void read_long(Block& block, std::uint32_t slot, const OpenList& own,
 // It calls read(vertex, weight of the list's owner) with every allowed vertex. With Read::sums, it adds up what read returns
 // for each list. One thread then calls finish(number of the member, weight, sum).
 template <class Read>
-__device__ void for_each_list(Block& block, const Members& from, std::uint32_t reading, bool inclusive, const Allowed& to,
-                              Read& read) {
+__device__ void for_each_list(Block& block, const Members& from, std::uint32_t query_relation, bool inclusive,
+                              const Allowed& to, Read& read) {
   __syncthreads();
   if (threadIdx.x == 0) block.state.next = 0;
   __syncthreads();
@@ -216,7 +216,7 @@ __device__ void for_each_list(Block& block, const Members& from, std::uint32_t r
     Weight weight = 0;
     if (own < from.size) weight = from.weights == nullptr ? 1 : from.weights[own];
     OpenList list{nullptr, 0, none, {0, 0}};
-    if (weight != 0) list = open_list(block, reading, inclusive, from.ids[own]);
+    if (weight != 0) list = open_list(block, query_relation, inclusive, from.ids[own]);
     if (list.slice == none && (to.low > 0 || to.high != none)) {
       const std::uint32_t begin = lower_bound(list.ids, list.count, to.low);
       const std::uint32_t end = max(begin, lower_bound(list.ids, list.count, to.high));

@@ -134,7 +134,7 @@ struct Pull {
 __device__ inline Weight pull_leaf(Block& block, const SumEdge& edge, bool into_a, const SumVertex& leaf_vertex, bool last) {
   const std::uint32_t into = into_a ? edge.a : edge.b;
   const std::uint32_t leaf = into_a ? edge.b : edge.a;
-  const std::uint32_t reading = into_a ? edge.a_to_b : edge.b_to_a;
+  const std::uint32_t query_relation = into_a ? edge.a_to_b : edge.b_to_a;
   const Members from = node(block, into).members;
   Members made = from;
   if (!last && made.weights == nullptr && !make_weights(block, made)) return 0;
@@ -144,7 +144,8 @@ __device__ inline Weight pull_leaf(Block& block, const SumEdge& edge, bool into_
     for (std::uint32_t i = threadIdx.x; i < from.size; i += blockDim.x) {
       Weight weight = from.weights == nullptr ? 1 : from.weights[i];
       if (weight != 0)
-        weight = multiply(block, weight, size_of(block, open_list(block, reading, edge.inclusive != 0, from.ids[i]), to));
+        weight =
+            multiply(block, weight, size_of(block, open_list(block, query_relation, edge.inclusive != 0, from.ids[i]), to));
       if (last) {
         total = plus(block, total, weight);
       } else {
@@ -154,7 +155,7 @@ __device__ inline Weight pull_leaf(Block& block, const SumEdge& edge, bool into_
   } else {
     const std::uint32_t table = tabulate(block, leaf, into);
     Pull read{block, table, last ? nullptr : made.weights};
-    for_each_list(block, from, reading, edge.inclusive != 0, allowed(block, leaf_vertex, false), read);
+    for_each_list(block, from, query_relation, edge.inclusive != 0, allowed(block, leaf_vertex, false), read);
     total = read.total;
   }
   if (last) return sum_of_threads(block, total);
@@ -169,15 +170,15 @@ __device__ inline Weight pull_leaf(Block& block, const SumEdge& edge, bool into_
 __device__ inline void push_leaf(Block& block, const SumEdge& edge, bool into_a, const SumVertex& into_vertex, bool reach) {
   const std::uint32_t into = into_a ? edge.a : edge.b;
   const Members leaf = node(block, into_a ? edge.b : edge.a).members;
-  const std::uint32_t reading = into_a ? edge.b_to_a : edge.a_to_b;
+  const std::uint32_t query_relation = into_a ? edge.b_to_a : edge.a_to_b;
   const bool bare = node(block, into).bare;
   const std::uint32_t table = take_table(block, into_a ? edge.b : edge.a);
   if (reach) {
     Reach read{block, table};
-    for_each_list(block, leaf, reading, edge.inclusive != 0, allowed(block, into_vertex, true), read);
+    for_each_list(block, leaf, query_relation, edge.inclusive != 0, allowed(block, into_vertex, true), read);
   } else {
     Push read{block, table};
-    for_each_list(block, leaf, reading, edge.inclusive != 0, allowed(block, into_vertex, bare), read);
+    for_each_list(block, leaf, query_relation, edge.inclusive != 0, allowed(block, into_vertex, bare), read);
   }
   if (bare) {
     Members found{nullptr, nullptr, 0};
@@ -248,10 +249,10 @@ __device__ inline bool hang_on_root(Block& block, const SumFactor& tree) {
       const std::uint32_t mark = block.top;
       Members found;
       if (!find_candidates(block, vertex_of(block, tree, leaf), 0, 1, true, found)) return false;
-      const std::uint32_t reading = edge.leaf_is_a != 0 ? edge.a_to_b : edge.b_to_a;
+      const std::uint32_t query_relation = edge.leaf_is_a != 0 ? edge.a_to_b : edge.b_to_a;
       Push push{block, edge.table};
-      for_each_list(block, found, reading, edge.inclusive != 0, allowed(block, vertex_of(block, tree, block.last), false),
-                    push);
+      for_each_list(block, found, query_relation, edge.inclusive != 0,
+                    allowed(block, vertex_of(block, tree, block.last), false), push);
       block.top = mark;
     }
     if (!multiply_by(block, block.last, edge.table)) return false;

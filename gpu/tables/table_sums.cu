@@ -63,8 +63,9 @@ __device__ bool closes(Block& block) {
   bool all = true;
   for (std::uint32_t i = 0; i < block.program().closing; ++i) {
     const Probe probe = block.work.probes[block.program().first_closing + i];
-    all = all && leads(block, open_list(block, probe.reading, probe.inclusive != 0, block.state.anchor.tail, threadIdx.x == 0),
-                       block.state.anchor.head);
+    all = all &&
+          leads(block, open_list(block, probe.query_relation, probe.inclusive != 0, block.state.anchor.tail, threadIdx.x == 0),
+                block.state.anchor.head);
   }
   return all;
 }
@@ -84,8 +85,8 @@ __device__ float expected_work(Block& block, std::uint32_t index) {
   std::uint32_t shortest = none;
   for (std::uint32_t i = 0; i < vertex.probes; ++i) {
     const Probe probe = block.work.probes[vertex.first_probe + i];
-    shortest = min(shortest, length(open_list(block, probe.reading, probe.inclusive != 0, block.state.vertices[probe.position],
-                                              threadIdx.x == 0)));
+    shortest = min(shortest, length(open_list(block, probe.query_relation, probe.inclusive != 0,
+                                              block.state.vertices[probe.position], threadIdx.x == 0)));
   }
   return static_cast<float>(shortest) * bind.per_candidate;
 }

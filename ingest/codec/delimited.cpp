@@ -216,6 +216,20 @@ class JlgCodec final : public Codec {
   std::vector<std::string_view> fields_;
 };
 
+/// Whether a line is a header of jlg. Its numbers may be negative, so that such a header is refused by name.
+bool is_jlg_header(std::string_view line) noexcept {
+  const auto number = [&line] {
+    if (line.starts_with('-')) line.remove_prefix(1);
+    const std::size_t digits = std::min(line.find_first_not_of("0123456789"), line.size());
+    const bool found = digits != 0 && digits < line.size() && line[digits] == ',';
+    line.remove_prefix(found ? digits + 1 : 0);
+    return found;
+  };
+  const bool vertices = number();
+  const bool edges = vertices && number();
+  return edges && (line == "u" || line == "d" || line.starts_with("u,") || line.starts_with("d,"));
+}
+
 }  // namespace
 
 UpdateMaker make_field_maker(Format format, const CodecOptions& options) {
@@ -237,6 +251,8 @@ std::unique_ptr<Codec> make_delimited_codec(Format format, const CodecOptions& o
   if (format == Format::jlg) return std::make_unique<JlgCodec>(options);
   return std::make_unique<PlainCodec>(format, options);
 }
+
+bool begins_jlg(const TextHead& head) { return !head.lines.empty() && is_jlg_header(head.lines[0]); }
 
 bool jlg_is_directed(LineSource& lines, const CodecOptions& /*options*/) {
   std::string_view header = first_line(lines.head());

@@ -8,6 +8,7 @@
 
 #include "ingest/codec/codec.hpp"
 #include "ingest/codec/columns.hpp"
+#include "ingest/codec/text_head.hpp"
 #include "ingest/source/line_source.hpp"
 
 namespace deltamatch::ingest {
@@ -19,8 +20,12 @@ namespace deltamatch::ingest {
 
 [[nodiscard]] std::unique_ptr<Codec> make_tve_codec(const CodecOptions& options);
 [[nodiscard]] std::unique_ptr<Codec> make_jsonl_codec(const CodecOptions& options);
+/// Whether the first line is a header of jlg, V,E,u|d[,name].
+[[nodiscard]] bool begins_jlg(const TextHead& head);
 /// Whether edges are directed, by the third field of a jlg file's header `V,E,u|d,name`.
 [[nodiscard]] bool jlg_is_directed(LineSource& lines, const CodecOptions& options);
+/// Whether most lines are records of t/v/e.
+[[nodiscard]] bool begins_tve(const TextHead& head);
 /// Why a message cannot be of t/v/e, though a record of a file may. Empty if it can.
 [[nodiscard]] std::string_view tve_message_fault(std::string_view message) noexcept;
 /// Whether the columns ("source=0,target=1") make a JSON array a row, and not an array of rows.

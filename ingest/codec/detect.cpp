@@ -1,9 +1,9 @@
-// How the format of a text is recognised.
+// How the format of a text is recognised: first by the formats that claim it, then as csv, tsv or snap. These three share one
+// look at the lines.
 #include "ingest/codec/codec.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <vector>
 
 #include "ingest/codec/columns.hpp"
@@ -11,73 +11,16 @@
 #include "ingest/codec/fields.hpp"
 #include "ingest/codec/formats.hpp"
 #include "ingest/codec/operations.hpp"
+#include "ingest/codec/text_head.hpp"
 
 namespace deltamatch::ingest {
 namespace {
-
-/// The lines of a head that are neither blank nor comments.
-std::vector<std::string_view> telling_lines(std::string_view head) {
-  constexpr std::size_t enough = 16;
-  std::vector<std::string_view> lines;
-  for (std::size_t at = 0; at < head.size() && lines.size() < enough;) {
-    const std::size_t end = std::min(head.find('\n', at), head.size());
-    std::string_view line = head.substr(at, end - at);
-    at = end + 1;
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    const std::size_t first = line.find_first_not_of(" \t");
-    if (first == std::string_view::npos || line[first] == '#' || line[first] == '%') continue;
-    lines.push_back(line);
-  }
-  return lines;
-}
 
 bool is_text(std::string_view head) noexcept {
   return std::none_of(head.begin(), head.end(), [](char c) {
     const auto byte = static_cast<unsigned char>(c);
     return byte < 0x20 && c != '\t' && c != '\r' && c != '\n';
   });
-}
-
-/// Whether a line is an object, or an array of objects, arrays, texts or numbers. JSON over many lines begins with a bracket
-/// alone.
-bool is_json(std::string_view line) noexcept {
-  const std::size_t first = line.find_first_not_of(" \t");
-  if (line[first] == '{') return true;
-  if (line[first] != '[') return false;
-  const std::size_t inner = line.find_first_not_of(" \t", first + 1);
-  return inner == std::string_view::npos || std::string_view("{[]\"-0123456789").find(line[inner]) != std::string_view::npos;
-}
-
-/// Whether a line begins JSON that continues in the next lines.
-bool begins_json(std::string_view line) noexcept {
-  return is_json(line) && (line[line.find_first_not_of(" \t")] == '[' || without_blanks(line) == "{");
-}
-
-bool is_tve(std::string_view line) noexcept {
-  const std::size_t first = line.find_first_not_of(" \t");
-  const std::string_view rest = line.substr(first);
-  const std::size_t end = rest.find_first_of(" \t");
-  if (end == std::string_view::npos) return false;
-  const std::string_view verb = rest.substr(0, end);
-  constexpr std::array<std::string_view, 7> verbs = {"t", "v", "e", "-v", "-e", "+v", "+e"};
-  if (std::find(verbs.begin(), verbs.end(), verb) == verbs.end()) return false;
-  const std::size_t operand = rest.find_first_not_of(" \t", end);  // an integer follows in each such line, or # in `t # N`
-  return operand != std::string_view::npos && (std::isdigit(static_cast<unsigned char>(rest[operand])) != 0 ||
-                                               rest[operand] == '-' || (verb == "t" && rest[operand] == '#'));
-}
-
-/// Whether a line is a header of jlg. Its numbers may be negative, so that such a header is refused by name.
-bool is_jlg_header(std::string_view line) noexcept {
-  const auto number = [&line] {
-    if (line.starts_with('-')) line.remove_prefix(1);
-    const std::size_t digits = std::min(line.find_first_not_of("0123456789"), line.size());
-    const bool found = digits != 0 && digits < line.size() && line[digits] == ',';
-    line.remove_prefix(found ? digits + 1 : 0);
-    return found;
-  };
-  const bool vertices = number();
-  const bool edges = vertices && number();
-  return edges && (line == "u" || line == "d" || line.starts_with("u,") || line.starts_with("d,"));
 }
 
 /// The fields between single tabs, without the blanks around them, or the fields between runs of blanks.
@@ -228,20 +171,15 @@ Decoded within_max_name(const Decoded& decoded) noexcept {
 }
 
 std::optional<Format> detect_format(std::string_view head, std::size_t columns, bool texts) {
-  const std::vector<std::string_view> lines = telling_lines(head);
   if (head.empty() || !is_text(head)) return std::nullopt;
+  const TextHead text(head);
   for (const FormatTraits& traits : formats()) {
-    if (traits.begins != nullptr && traits.begins(head)) return traits.format;
+    if (traits.begins != nullptr && traits.begins(text)) return traits.format;
   }
+  const std::vector<std::string_view>& lines = text.lines;
   if (lines.empty()) return Format::snap;  // comments only
   const auto all = [&](auto holds) { return std::all_of(lines.begin(), lines.end(), holds); };
-  const auto most = [&](auto holds) {
-    return static_cast<std::size_t>(std::count_if(lines.begin(), lines.end(), holds)) * 2 > lines.size();
-  };
   const auto has_separator = [](std::string_view line) { return line.find_first_of(",;") != std::string_view::npos; };
-  if (most(is_json) || begins_json(lines[0])) return Format::jsonl;
-  if (most(is_tve)) return Format::tve;
-  if (is_jlg_header(lines[0])) return Format::jlg;
   if (is_header(lines[0])) return Format::csv;
   const TabCounts tabs = count_tabs(lines, columns, texts);
   if (tabs.doubtful()) return std::nullopt;
@@ -249,8 +187,8 @@ std::optional<Format> detect_format(std::string_view head, std::size_t columns, 
   const auto is_edge = [&](std::string_view line) { return texts ? has_fields_of_snap(line) : is_snap(line); };
   const bool mixed = tabs[Tabs::sure] == 0 && tabs[Tabs::none] != 0 && all(is_edge) && !all(has_separator);
   if (tabs.most()) return mixed ? Format::snap : Format::tsv;
-  if (most(is_snap) && !all(has_separator)) return Format::snap;
-  if (most(has_separator)) return Format::csv;
+  if (text.most(is_snap) && !all(has_separator)) return Format::snap;
+  if (text.most(has_separator)) return Format::csv;
   if (lines.size() == 1) return std::nullopt;
   // The first record decides, and later ones are refused by line and reason. It does not decide for csv, because prose has
   // commas too.
@@ -259,7 +197,7 @@ std::optional<Format> detect_format(std::string_view head, std::size_t columns, 
 }
 
 std::string_view tsv_or_snap(std::string_view head, std::size_t columns, bool texts) {
-  const std::vector<std::string_view> lines = telling_lines(head);
+  const std::vector<std::string_view> lines = TextHead(head).lines;
   if (!count_tabs(lines, columns, texts).doubtful()) return {};
   return *std::ranges::find_if(lines, [&](std::string_view line) { return tabs_of(line, columns, texts) == Tabs::either; });
 }

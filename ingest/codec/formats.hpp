@@ -1,5 +1,8 @@
 // The table of formats: the only list of their names, traits and functions. The enumeration Format only numbers them. What
-// offers, reads or tests formats walks the table. detect_format also weighs the lines of texts that no entry claims.
+// offers, reads or tests formats walks the table.
+//
+// A text is of the first format that claims it by `begins`. The formats csv, tsv and snap are the exception: the same line can
+// be read as each of them. So detect_format weighs the lines of a text that no entry claims for these three together.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +12,7 @@
 #include <string_view>
 
 #include "ingest/codec/codec.hpp"
+#include "ingest/codec/text_head.hpp"
 #include "ingest/source/byte_buffer.hpp"
 #include "ingest/source/line_source.hpp"
 #include "ingest/source/record_source.hpp"
@@ -53,8 +57,8 @@ struct FormatTraits {
   std::string_view magic{};         ///< the first bytes of any file that is no text
   OpenBytes open_bytes = nullptr;
   OpenText open_text = nullptr;
-  /// Whether a text is surely of this format. `head` is as for detect_format. Null: detect_format weighs the lines.
-  bool (*begins)(std::string_view head) = nullptr;
+  /// Whether a text claims to be of this format. No text should claim to be of two. Null: it is csv, tsv or snap.
+  bool (*begins)(const TextHead& head) = nullptr;
   /// Completes options from the beginning of a file. Null: there is nothing to complete.
   void (*complete)(CodecOptions& options, std::string_view head) = nullptr;
   /// Whether edges are directed, by the beginning of a file. Null: they are, unless assumes_undirected.

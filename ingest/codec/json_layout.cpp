@@ -11,6 +11,21 @@
 namespace deltamatch::ingest {
 namespace {
 
+/// Whether a line is an object, or an array of objects, arrays, texts or numbers. JSON over many lines begins with a bracket
+/// alone.
+bool is_json(std::string_view line) noexcept {
+  const std::size_t first = line.find_first_not_of(" \t");
+  if (line[first] == '{') return true;
+  if (line[first] != '[') return false;
+  const std::size_t inner = line.find_first_not_of(" \t", first + 1);
+  return inner == std::string_view::npos || std::string_view("{[]\"-0123456789").find(line[inner]) != std::string_view::npos;
+}
+
+/// Whether a line begins JSON that continues in the next lines.
+bool begins_value(std::string_view line) noexcept {
+  return is_json(line) && (line[line.find_first_not_of(" \t")] == '[' || without_blanks(line) == "{");
+}
+
 /// Whether the first bracket of a line is closed in that line.
 bool closes(std::string_view line) noexcept {
   std::size_t depth = 0;
@@ -49,6 +64,8 @@ JsonLayout layout_of(LineSource& lines, const CodecOptions& options) {
 }
 
 }  // namespace
+
+bool begins_json(const TextHead& head) { return !head.lines.empty() && (head.most(is_json) || begins_value(head.lines[0])); }
 
 std::unique_ptr<RecordSource> open_json(std::unique_ptr<LineSource> lines, const CodecOptions& options,
                                         std::size_t max_record) {

@@ -227,7 +227,7 @@ std::string read_mtx_banner(std::string_view line, MtxBanner& banner) {
 
 std::unique_ptr<Codec> make_mtx_codec(const CodecOptions& options) { return std::make_unique<MtxCodec>(options); }
 
-bool begins_mtx(std::string_view head) { return !mtx_banner_of(head).empty(); }
+bool begins_mtx(const TextHead& head) { return !mtx_banner_of(head.bytes).empty(); }
 
 bool mtx_is_directed(LineSource& lines, const CodecOptions& /*options*/) {
   MtxBanner banner;

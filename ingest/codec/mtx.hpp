@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "ingest/codec/codec.hpp"
+#include "ingest/codec/text_head.hpp"
 #include "ingest/source/line_source.hpp"
 
 namespace deltamatch::ingest {
@@ -24,7 +25,7 @@ struct MtxBanner {
 [[nodiscard]] std::string read_mtx_banner(std::string_view line, MtxBanner& banner);
 
 /// Whether there is a banner.
-[[nodiscard]] bool begins_mtx(std::string_view head);
+[[nodiscard]] bool begins_mtx(const TextHead& head);
 
 /// Whether edges are directed, by the banner.
 [[nodiscard]] bool mtx_is_directed(LineSource& lines, const CodecOptions& options);

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <limits>
 #include <utility>
 
@@ -187,9 +188,25 @@ class TveCodec final : public Codec {
   std::string message_;
 };
 
+/// Whether a line is a record.
+bool is_tve(std::string_view line) noexcept {
+  const std::size_t first = line.find_first_not_of(" \t");
+  const std::string_view rest = line.substr(first);
+  const std::size_t end = rest.find_first_of(" \t");
+  if (end == std::string_view::npos) return false;
+  const std::string_view verb = rest.substr(0, end);
+  constexpr std::array<std::string_view, 7> verbs = {"t", "v", "e", "-v", "-e", "+v", "+e"};
+  if (std::find(verbs.begin(), verbs.end(), verb) == verbs.end()) return false;
+  const std::size_t operand = rest.find_first_not_of(" \t", end);  // an integer follows in each such line, or # in `t # N`
+  return operand != std::string_view::npos && (std::isdigit(static_cast<unsigned char>(rest[operand])) != 0 ||
+                                               rest[operand] == '-' || (verb == "t" && rest[operand] == '#'));
+}
+
 }  // namespace
 
 std::unique_ptr<Codec> make_tve_codec(const CodecOptions& options) { return std::make_unique<TveCodec>(options); }
+
+bool begins_tve(const TextHead& head) { return head.most(is_tve); }
 
 std::string_view tve_message_fault(std::string_view message) noexcept {
   const std::size_t verb = message.find_first_not_of(" \t");

@@ -17,6 +17,7 @@
 // of a file. A reader either fails permanently or throws.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstddef>
@@ -162,8 +163,8 @@ class LabelsByFirstUse {
  public:
   template <class Out>
   void put(Out& out, std::string_view label) {
-    const auto [place, fresh] = numbers_.try_emplace(label, numbers_.size());
-    out.number(place->second);
+    const auto [number, fresh] = number_of(label);
+    out.number(number);
     if (fresh) out.text(label);
   }
   template <class In>
@@ -172,13 +173,28 @@ class LabelsByFirstUse {
     if (number < texts_.size()) return texts_[number];
     if (number > texts_.size()) in.fail();
     const std::string_view text = in.text();
-    if (in.sound() && !numbers_.try_emplace(text, number).second) in.fail();  // each text has one number
-    if (in.sound()) texts_.push_back(text);
+    if (in.sound() && !number_of(text).second) in.fail();  // each text has one number
     return text;
   }
 
  private:
-  boost::unordered_flat_map<std::string_view, std::uint64_t> numbers_;
+  // Comparing with so few texts is faster than hashing.
+  static constexpr std::size_t few = 8;
+
+  /// The number of a label, and whether this is its first use.
+  std::pair<std::uint64_t, bool> number_of(std::string_view label) {
+    for (std::size_t i = 0; i < std::min(few, texts_.size()); ++i) {
+      if (texts_[i] == label) return {i, false};
+    }
+    if (texts_.size() >= few) {
+      const auto [place, fresh] = numbers_.try_emplace(label, texts_.size());
+      if (!fresh) return {place->second, false};
+    }
+    texts_.push_back(label);
+    return {texts_.size() - 1, true};
+  }
+
+  boost::unordered_flat_map<std::string_view, std::uint64_t> numbers_;  // of all but the first few
   std::vector<std::string_view> texts_;
 };
 
@@ -193,7 +209,7 @@ void put_fields(Out& out, Form& form, const Head& head, const Record& record) {
   if (head.has(field::time)) form.put_time(out, *record.time);
 }
 
-/// Reads the fields that the head names into a record that has none. Views point into what is read from.
+/// Reads the fields that the head names into a record that has no others. Views point into what is read from.
 template <class Form, class In, class Record>
 void take_fields(In& in, Form& form, const Head& head, Record& record) {
   record.source = form.take_id(in, End::source, head.has(field::text_source));
@@ -261,9 +277,9 @@ PackedOutcome take_packed(ByteReader& in, Form& form, std::uint64_t count, Take&
     if (auto reason = unreadable(run.head)) return {PackedFault::unreadable, std::move(*reason)};
     if (run.count == 0 || run.count > count || run.head == last) return {PackedFault::malformed};
     last = run.head;
+    Update update;  // all updates of a run have the same fields, so each overwrites those of the one before
+    update.kind = run.head.kind;
     for (std::uint64_t i = 0; i < run.count; ++i) {
-      Update update;
-      update.kind = run.head.kind;
       take_fields(in, form, run.head, update);
       if (!in.sound()) return {PackedFault::malformed};
       take(update);

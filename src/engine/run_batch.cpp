@@ -257,10 +257,11 @@ std::vector<Matched> Engine::Impl::BatchRun::gather(match::Pass pass, std::span<
 // Walks all plans and returns what their levels find.
 LevelCounts Engine::Impl::BatchRun::analyze(std::vector<match::QueryTask> tasks) const {
   for (match::QueryTask& task : tasks) task.list = true;
-  const std::vector<graph::Resolved> readings = engine_->graph.resolved();
+  const std::vector<graph::Resolved> query_relations = engine_->graph.resolved();
   estimate::Estimator walker(engine_->workers);
   LevelCounts found(engine_->standing.size());
-  const estimate::Accesses& counted = walker.count(engine_->graph, passes_, tasks, match::make_programs(tasks, readings));
+  const estimate::Accesses& counted =
+      walker.count(engine_->graph, passes_, tasks, match::make_programs(tasks, query_relations));
   for (std::size_t q = 0; q < engine_->standing.size(); ++q) {
     std::vector<plan::PlanActuals>& actuals = engine_->standing[q].second->actuals;
     for (std::size_t p = 0; p < actuals.size(); ++p) {

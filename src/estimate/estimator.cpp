@@ -212,7 +212,7 @@ void Estimator::load_plan(const match::QueryTask& task, const plan::Plan& plan, 
     // Nodes are laid out depth first, so the last product at the previous position belongs to the parent.
     double bound = std::numeric_limits<double>::infinity();
     for (const plan::Probe& probe : node.candidates.probes) {
-      const graph::Resolved& where = resolved_[probe.reading];
+      const graph::Resolved& where = resolved_[probe.query_relation];
       bound = std::min<double>(bound, where.store == nullptr ? 0 : where.store->longest(where.relation));
     }
     bound = std::max(bound, 1.0);

@@ -13,7 +13,7 @@ namespace deltamatch::estimate {
 
 namespace {
 
-// The stores with lists that some reading uses.
+// The stores with lists that some query relation uses.
 std::array<const graph::Adjacency*, graph::store_kinds> stores_of(const graph::DataGraph& graph) {
   std::array<const graph::Adjacency*, graph::store_kinds> stores{};
   for (const graph::Resolved& where : graph.resolved()) {

@@ -32,7 +32,7 @@ struct Selection {
 [[nodiscard]] Selection select(std::span<const Access> accesses, const BytesOf& bytes, std::size_t budget,
                                Workers* workers = nullptr, double miss = miss_bytes);
 
-/// Selects the vertices with the longest lists, in the stores that the graph's readings use.
+/// Selects the vertices with the longest lists, in the stores that the graph's query relations use.
 [[nodiscard]] Selection select_by_degree(const graph::DataGraph& graph, const BytesOf& bytes, std::size_t budget,
                                          Workers* workers = nullptr);
 

@@ -216,8 +216,8 @@ bool SumWalker::step(const Factor& tree, const Elimination& step, Node* nodes, d
   const Node& leaf = nodes[leaf_at];
   Marks& marks = sets_->marks_;
   if (step.way == Elimination::Way::pull) {
-    const graph::ReadingId reading = step.into_a ? edge.a_to_b : edge.b_to_a;
-    look_up(reading, into.ids, scale);
+    const graph::QueryRelationId query_relation = step.into_a ? edge.a_to_b : edge.b_to_a;
+    look_up(query_relation, into.ids, scale);
     if (!read) return true;
     charge(place_, into.ids.size());
     marks.clear();
@@ -226,7 +226,7 @@ bool SumWalker::step(const Factor& tree, const Elimination& step, Node* nodes, d
     std::size_t size = 0;
     for (const VertexId vertex : into.ids) {
       const ScratchScope scope(partial_.scratch());
-      const ListView view = list(reading, vertex, edge.inclusive, tree.vertices[leaf_at]);
+      const ListView view = list(query_relation, vertex, edge.inclusive, tree.vertices[leaf_at]);
       bool some = false;
       match::for_each_entry(view, [&](VertexId other) {
         some = some || (leaf.bare ? partial_.differs(other, tree.vertices[leaf_at].distinct) : marks.holds(other));
@@ -235,12 +235,12 @@ bool SumWalker::step(const Factor& tree, const Elimination& step, Node* nodes, d
     }
     into.ids = {kept, size};
   } else {
-    const graph::ReadingId reading = step.into_a ? edge.b_to_a : edge.a_to_b;
-    look_up(reading, leaf.ids, scale);
+    const graph::QueryRelationId query_relation = step.into_a ? edge.b_to_a : edge.a_to_b;
+    look_up(query_relation, leaf.ids, scale);
     if (!read) return true;
     charge(place_, leaf.ids.size());
     marks.clear();
-    mark_lists(leaf.ids, reading, edge.inclusive, tree.vertices[into_at], marks);
+    mark_lists(leaf.ids, query_relation, edge.inclusive, tree.vertices[into_at], marks);
     if (into.bare) {
       std::uint32_t* const found = partial_.scratch().words(marks.members().size());
       const auto end = std::ranges::copy_if(marks.members(), found, [&](VertexId vertex) {
@@ -305,18 +305,18 @@ std::span<const std::uint32_t> SumWalker::candidates(const Candidates& wanted) {
 }
 
 // The list of a vertex, cut by order constraints.
-ListView SumWalker::list(graph::ReadingId reading, VertexId vertex, bool inclusive, const Candidates& into) {
-  ListView view = partial_.lists().view(reading, vertex, inclusive, partial_.scratch());
+ListView SumWalker::list(graph::QueryRelationId query_relation, VertexId vertex, bool inclusive, const Candidates& into) {
+  ListView view = partial_.lists().view(query_relation, vertex, inclusive, partial_.scratch());
   if (!into.below.empty() || !into.above.empty()) partial_.cut(view, into);
   return view;
 }
 
-void SumWalker::mark_lists(std::span<const std::uint32_t> from, graph::ReadingId reading, bool inclusive,
+void SumWalker::mark_lists(std::span<const std::uint32_t> from, graph::QueryRelationId query_relation, bool inclusive,
                            const Candidates& into, Marks& marks) {
   for (std::size_t i = 0; i < from.size(); ++i) {
-    partial_.lists().prefetch_ahead({&reading, 1}, from, i);
+    partial_.lists().prefetch_ahead({&query_relation, 1}, from, i);
     const ScratchScope scope(partial_.scratch());
-    match::for_each_entry(list(reading, from[i], inclusive, into), [&](VertexId vertex) { marks.set(vertex); });
+    match::for_each_entry(list(query_relation, from[i], inclusive, into), [&](VertexId vertex) { marks.set(vertex); });
   }
 }
 
@@ -329,12 +329,12 @@ std::span<const std::uint32_t> SumWalker::keep(std::span<const std::uint32_t> se
 void SumWalker::look_up(const std::vector<plan::Probe>& probes, double times) {
   for (const plan::Probe& probe : probes) {
     const VertexId vertex = partial_.at(probe.position);
-    look_up(probe.reading, {&vertex, 1}, times);
+    look_up(probe.query_relation, {&vertex, 1}, times);
   }
 }
 
-void SumWalker::look_up(graph::ReadingId reading, std::span<const std::uint32_t> vertices, double times) {
-  const graph::Resolved& where = partial_.lists().resolved(reading);
+void SumWalker::look_up(graph::QueryRelationId query_relation, std::span<const std::uint32_t> vertices, double times) {
+  const graph::Resolved& where = partial_.lists().resolved(query_relation);
   if (where.store == nullptr) return;
   const Tally::Fixed worth = Tally::fixed(times * worth_);
   for (const VertexId vertex : vertices) {

@@ -126,12 +126,13 @@ class SumWalker {
   void look_up_tables(const std::vector<plan::Factor>& factors, double scale);
   const Marks& table_of_root(const plan::Factor& tree, const plan::TreeEdge& edge);
   std::span<const std::uint32_t> candidates(const plan::Candidates& wanted);
-  [[nodiscard]] match::ListView list(graph::ReadingId reading, VertexId vertex, bool inclusive, const plan::Candidates& into);
-  void mark_lists(std::span<const std::uint32_t> from, graph::ReadingId reading, bool inclusive, const plan::Candidates& into,
-                  Marks& marks);
+  [[nodiscard]] match::ListView list(graph::QueryRelationId query_relation, VertexId vertex, bool inclusive,
+                                     const plan::Candidates& into);
+  void mark_lists(std::span<const std::uint32_t> from, graph::QueryRelationId query_relation, bool inclusive,
+                  const plan::Candidates& into, Marks& marks);
   [[nodiscard]] std::span<const std::uint32_t> keep(std::span<const std::uint32_t> set, const Marks& marks);
   void look_up(const std::vector<plan::Probe>& probes, double times);
-  void look_up(graph::ReadingId reading, std::span<const std::uint32_t> vertices, double times);
+  void look_up(graph::QueryRelationId query_relation, std::span<const std::uint32_t> vertices, double times);
 
   // A visited partial match: its node in the plan, and how many it stands for.
   struct Place {

@@ -27,19 +27,19 @@ Signed add(Signed a, Signed b) {
 
 }  // namespace
 
-void Walker::access(const plan::Probe& probe, const Visit& visit) { access(probe.reading, probe.position, visit); }
+void Walker::access(const plan::Probe& probe, const Visit& visit) { access(probe.query_relation, probe.position, visit); }
 
 void Walker::access(const plan::Node& node, const Visit& visit) {
   for (const plan::Probe& probe : node.candidates.probes) access(probe, visit);
-  for (const plan::Joined& joined : node.joined) access(joined.reading, joined.position, visit);
+  for (const plan::Joined& joined : node.joined) access(joined.query_relation, joined.position, visit);
 }
 
-void Walker::access(graph::ReadingId reading, plan::Position position, const Visit& visit) {
-  access(reading, partial_.at(position), static_cast<double>(visit.walks) * visit.scale * visit.part(position));
+void Walker::access(graph::QueryRelationId query_relation, plan::Position position, const Visit& visit) {
+  access(query_relation, partial_.at(position), static_cast<double>(visit.walks) * visit.scale * visit.part(position));
 }
 
-void Walker::access(graph::ReadingId reading, VertexId vertex, double times) {
-  const graph::Resolved& where = partial_.lists().resolved(reading);
+void Walker::access(graph::QueryRelationId query_relation, VertexId vertex, double times) {
+  const graph::Resolved& where = partial_.lists().resolved(query_relation);
   if (where.store == nullptr) return;
   tally_->accesses[key_of({vertex, where.kind()})] += Tally::fixed(times);
 }
@@ -65,7 +65,7 @@ Signed Walker::run(const Loaded& loaded, const graph::Edge& anchor, Visit visit,
     if (ways == 0) return 0;
     if (program.weighted) weight = multiply(weight, ways);
   }
-  for (const plan::Joined& joined : program.joined) access(joined.reading, joined.position, visit);
+  for (const plan::Joined& joined : program.joined) access(joined.query_relation, joined.position, visit);
   if (partial_.keep_joined({&anchor.head, 1}, program.joined).empty()) return 0;
   return steps(0, program.root_steps, visit, weight);
 }
@@ -128,7 +128,7 @@ Signed Walker::ways(const plan::Node& node, VertexId candidate) {
   Signed product = 1;
   if (!loaded_->program->program.weighted) return product;
   for (const plan::Probe& probe : node.candidates.probes) {
-    if (!partial_.lists().parallel(probe.reading)) continue;
+    if (!partial_.lists().parallel(probe.query_relation)) continue;
     const ScratchScope scope(partial_.scratch());
     product = multiply(product, match::multiplicity(partial_.view(probe), candidate));
   }
@@ -238,7 +238,7 @@ Signed Walker::edges(Visit visit) {
   match::Lists& lists = partial_.lists();
   for (std::uint32_t e = 0; e < query.edges.size(); ++e) {
     if (e == plan.anchor.edge) continue;
-    access(query.edges[e].reading[0], images_[query.edges[e].source], static_cast<double>(visit.walks) * visit.scale);
+    access(query.edges[e].query_relation[0], images_[query.edges[e].source], static_cast<double>(visit.walks) * visit.scale);
   }
   if (draw_ != Draw::all) return 1;
   options_.resize(query.edges.size());
@@ -250,13 +250,13 @@ Signed Walker::edges(Visit visit) {
       continue;
     }
     const plan::BoundEdge& bound = query.edges[e];
-    const graph::Resolved& where = lists.resolved(bound.reading[0]);
+    const graph::Resolved& where = lists.resolved(bound.query_relation[0]);
     const bool inclusive = query.mode == MatchMode::homomorphism && e > plan.anchor.edge;
     const VertexId source = images_[bound.source];
     const VertexId target = images_[bound.target];
     const ScratchScope scope(partial_.scratch());
     tags_.clear();
-    match::collect_tags(lists.view(bound.reading[0], source, inclusive, partial_.scratch()), target,
+    match::collect_tags(lists.view(bound.query_relation[0], source, inclusive, partial_.scratch()), target,
                         graph::entry_tag(where.edge_label, where.incoming), tags_);
     for (const std::uint32_t tag : tags_) options_[e].push_back(lists.edge_of(source, target, tag >> 1, (tag & 1U) != 0));
   }

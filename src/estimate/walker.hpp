@@ -115,8 +115,8 @@ class Walker {
   [[nodiscard]] Signed ways(const plan::Node& node, VertexId candidate);
   void access(const plan::Probe& probe, const Visit& visit);
   void access(const plan::Node& node, const Visit& visit);
-  void access(graph::ReadingId reading, plan::Position position, const Visit& visit);
-  void access(graph::ReadingId reading, VertexId vertex, double times);
+  void access(graph::QueryRelationId query_relation, plan::Position position, const Visit& visit);
+  void access(graph::QueryRelationId query_relation, VertexId vertex, double times);
   [[nodiscard]] std::size_t index(const plan::Node& node) const noexcept {
     return static_cast<std::size_t>(&node - loaded_->program->program.nodes.data());
   }

@@ -17,9 +17,9 @@ static_assert(max_query_vertices <= 32);
 
 /// What a query vertex requires of one list of each of its candidates.
 struct ListRequirement {
-  graph::ReadingId reading;
+  graph::QueryRelationId query_relation;
   std::uint32_t entries;  ///< the least number of entries, each leading to a candidate of one of the neighbours
-  Mask neighbours;        ///< that the reading leads to; each must have a candidate among the entries
+  Mask neighbours;        ///< that the query relation leads to; each must have a candidate among the entries
 };
 
 /// How many candidates are left.
@@ -29,12 +29,12 @@ struct RemainingCandidates {
   friend bool operator==(const RemainingCandidates&, const RemainingCandidates&) = default;
 };
 
-/// What a query requires of candidates. The graph must be settled and its readings resolved.
+/// What a query requires of candidates. The graph must be settled and its query relations resolved.
 struct CandidateRequirements {
   const graph::DataGraph& graph;
   std::vector<Mask> by_label;                       ///< by vertex label: the query vertices that admit it
   std::vector<std::uint32_t> degrees;               ///< by query vertex: the least degree of a candidate
-  std::vector<std::vector<ListRequirement>> needs;  ///< by query vertex, one per reading there
+  std::vector<std::vector<ListRequirement>> needs;  ///< by query vertex, one per query relation there
 };
 
 /// Serves one query after the other: `begin`, any number of steps, `read`. Each step leaves exactly what the step of that name

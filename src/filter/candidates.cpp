@@ -17,9 +17,9 @@ std::vector<std::vector<ListRequirement>> needs_of(const plan::BoundQuery& query
     for (unsigned end = 0; end < 2; ++end) {
       auto& own = needs[end == 0 ? edge.source : edge.target];
       const Mask neighbour = Mask{1} << (end == 0 ? edge.target : edge.source);
-      const auto known = std::ranges::find(own, edge.reading[end], &ListRequirement::reading);
+      const auto known = std::ranges::find(own, edge.query_relation[end], &ListRequirement::query_relation);
       if (known == own.end()) {
-        own.push_back({edge.reading[end], 1, neighbour});
+        own.push_back({edge.query_relation[end], 1, neighbour});
       } else {
         known->entries += distinct ? 1 : 0;
         known->neighbours |= neighbour;
@@ -29,8 +29,8 @@ std::vector<std::vector<ListRequirement>> needs_of(const plan::BoundQuery& query
   return needs;
 }
 
-std::span<const std::uint32_t> list(const graph::DataGraph& graph, graph::ReadingId reading, VertexId vertex) {
-  const graph::Resolved& where = graph.resolve(reading);
+std::span<const std::uint32_t> list(const graph::DataGraph& graph, graph::QueryRelationId query_relation, VertexId vertex) {
+  const graph::Resolved& where = graph.resolve(query_relation);
   if (where.store == nullptr || vertex >= where.store->vertices()) return {};
   return where.store->ids(vertex, where.relation);
 }
@@ -120,7 +120,7 @@ Mask Candidates::keep_by_degree(VertexId vertex, Mask mask) const {
   const std::uint32_t degree = graph.degree(vertex);
   for_each_bit(mask, [&](std::uint32_t v) {
     const bool kept = degree >= asked_.degrees[v] && std::ranges::all_of(asked_.needs[v], [&](const ListRequirement& need) {
-                        return list(graph, need.reading, vertex).size() >= need.entries;
+                        return list(graph, need.query_relation, vertex).size() >= need.entries;
                       });
     if (!kept) mask &= ~(Mask{1} << v);
   });
@@ -142,7 +142,7 @@ Mask Candidates::keep_by_lists(VertexId vertex, Mask mask) const {
     for (const ListRequirement& need : asked_.needs[v]) {
       Mask found = 0;
       std::uint32_t entries = 0;
-      for (const VertexId neighbour : list(graph, need.reading, vertex)) {
+      for (const VertexId neighbour : list(graph, need.query_relation, vertex)) {
         const Mask there = masks_[neighbour] & need.neighbours;
         found |= there;
         entries += there != 0 ? 1 : 0;

@@ -1,8 +1,8 @@
 // Finds which data vertices each query vertex can be mapped to.
 //
-// Needs the settled graph with resolved readings, and at most 32 query vertices. Each data vertex has one word, with a bit for
-// each query vertex that it is a candidate of. So its lists are examined once for all query vertices. One pass over their
-// entries finds which query vertices have a candidate there.
+// Needs the settled graph with resolved query relations, and at most 32 query vertices. Each data vertex has one word, with a
+// bit for each query vertex that it is a candidate of. So its lists are examined once for all query vertices. One pass over
+// their entries finds which query vertices have a candidate there.
 //
 // A dropped vertex can be in no match, in any mode. If vertices and edges may coincide, a list must have one entry. If edges
 // must be distinct, it must have as many entries as query edges read the list, for these need distinct entries.
@@ -46,7 +46,7 @@ class Candidates {
   /// The query vertices that a data vertex may be mapped to.
   [[nodiscard]] Mask of(VertexId vertex) const noexcept { return masks_[vertex]; }
   [[nodiscard]] const std::vector<Mask>& masks() const noexcept { return masks_; }
-  /// By query vertex, one per reading there.
+  /// By query vertex, one per query relation there.
   [[nodiscard]] const std::vector<std::vector<ListRequirement>>& needs() const noexcept { return asked_.needs; }
   /// By query vertex: all query vertices with exactly the same candidates, including itself. O(vertices).
   [[nodiscard]] std::vector<Mask> alike() const;

@@ -24,10 +24,12 @@ constexpr double most_edges = 0.9;
 
 // The vertices, plus the entries of each list that the query reads.
 double scanned(const plan::BoundQuery& query) {
-  std::set<graph::ReadingId> readings;
-  for (const plan::BoundEdge& edge : query.edges) readings.insert(edge.reading.begin(), edge.reading.end());
+  std::set<graph::QueryRelationId> query_relations;
+  for (const plan::BoundEdge& edge : query.edges)
+    query_relations.insert(edge.query_relation.begin(), edge.query_relation.end());
   auto entries = static_cast<double>(query.graph().base().vertices());
-  for (const graph::ReadingId reading : readings) entries += static_cast<double>(query.graph().figures(reading).entries);
+  for (const graph::QueryRelationId query_relation : query_relations)
+    entries += static_cast<double>(query.graph().figures(query_relation).entries);
   return entries;
 }
 

@@ -15,8 +15,8 @@ namespace deltamatch::filter {
 /// Filters for a query. Must outlive the query, which reads its lists.
 class Filtering {
  public:
-  /// Filters. If that pays, the query, whose graph this is, then reads candidates only. Nothing may be staged, and the readings
-  /// must be resolved. Once `stop` is set, it ends soon and leaves the query as it is.
+  /// Filters. If that pays, the query, whose graph this is, then reads candidates only. Nothing may be staged, and the query
+  /// relations must be resolved. Once `stop` is set, it ends soon and leaves the query as it is.
   ///
   /// If vertices are numbered by degree, the query always reads its own lists, and matches have these numbers. Steps run
   /// `elsewhere` if that is not null and takes them. If there is no memory for the lists, the query reads the graph.

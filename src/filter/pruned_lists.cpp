@@ -13,7 +13,9 @@ constexpr std::size_t chunk = std::size_t{1} << 18;
 
 bool reads_tags(const plan::BoundQuery& query) {
   return std::ranges::any_of(query.edges, [&](const plan::BoundEdge& edge) {
-    return std::ranges::any_of(edge.reading, [&](graph::ReadingId reading) { return query.graph().resolve(reading).tagged; });
+    return std::ranges::any_of(edge.query_relation, [&](graph::QueryRelationId query_relation) {
+      return query.graph().resolve(query_relation).tagged;
+    });
   });
 }
 
@@ -29,7 +31,7 @@ PrunedLists::PrunedLists(const plan::BoundQuery& query, const Candidates& candid
     for (unsigned end = 0; end < 2; ++end) {
       if (relation_of(query, e, end) < relations_.size()) continue;
       const plan::BoundEdge& edge = query.edges[e];
-      relations_.push_back({edge.reading[end], alike_[source(edge, end)], alike_[target(edge, end)]});
+      relations_.push_back({edge.query_relation[end], alike_[source(edge, end)], alike_[target(edge, end)]});
     }
   }
   const auto vertices = static_cast<VertexId>(candidates.masks().size());
@@ -57,7 +59,7 @@ PrunedLists::PrunedLists(const plan::BoundQuery& query, const Candidates& candid
 std::size_t PrunedLists::relation_of(const plan::BoundQuery& query, std::uint32_t edge, unsigned end) const {
   const plan::BoundEdge& bound = query.edges[edge];
   const auto found = std::ranges::find_if(relations_, [&](const Relation& relation) {
-    return relation.reading == bound.reading[end] && relation.sources == alike_[source(bound, end)] &&
+    return relation.query_relation == bound.query_relation[end] && relation.sources == alike_[source(bound, end)] &&
            relation.targets == alike_[target(bound, end)];
   });
   return static_cast<std::size_t>(found - relations_.begin());
@@ -70,7 +72,7 @@ void PrunedLists::collect(const plan::BoundQuery& query, const Candidates& candi
   for (graph::RelationId r = 0; r < relations_.size(); ++r) {
     const Relation& relation = relations_[r];
     if ((relation.sources & own) == 0) continue;
-    const graph::Resolved& where = query.graph().resolve(relation.reading);
+    const graph::Resolved& where = query.graph().resolve(relation.query_relation);
     if (where.store == nullptr) continue;
     const graph::List list = where.store->list(vertex, where.relation);
     std::ptrdiff_t kept = 0;
@@ -106,7 +108,7 @@ void PrunedLists::lend(plan::BoundQuery& query, graph::DataGraph& graph) const {
     std::array<std::size_t, 2> relations{relation_of(query, e, 0), relation_of(query, e, 1)};
     for (unsigned end = 0; end < 2; ++end) {
       const auto relation = static_cast<graph::RelationId>(relations[end]);
-      query.restrict(e, end, graph.lend_reading(relations_[relation].reading, store_, relation));
+      query.restrict(e, end, graph.lend_query_relation(relations_[relation].query_relation, store_, relation));
     }
   }
 }

@@ -1,10 +1,10 @@
 // The candidate edges of a query. For each query edge and end, they are the lists of that end's candidates, with only the other
 // end's candidates as entries.
 //
-// They form an adjacency store like the graph's own, with a relation for every reading, set of sources and set of targets. The
-// query reads them through readings that are lent to the graph. So planner and matcher see a smaller graph and need not know
-// about filtering. Query vertices with exactly the same candidates share their relations. So plans see from equal readings what
-// is alike.
+// They form an adjacency store like the graph's own, with a relation for every query relation, set of sources and set of
+// targets. The query reads them through query relations that are lent to the graph. So planner and matcher see a smaller graph
+// and need not know about filtering. Query vertices with exactly the same candidates share their relations. So plans see from
+// equal query relations what is alike.
 //
 // A vertex has a list only if it is a candidate of the query vertex that the list is read for. So a query edge admits the same
 // pairs of vertices from either end. That makes inclusion and exclusion over merged query vertices exact. Each assignment of
@@ -43,7 +43,7 @@ class PrunedLists {
 
  private:
   struct Relation {
-    graph::ReadingId reading;
+    graph::QueryRelationId query_relation;
     Mask sources;  ///< query vertices with exactly the same candidates, at which it is read
     Mask targets;  ///< the same for those that it leads to
   };

@@ -103,57 +103,59 @@ void DataGraph::set_time(const Edge& edge, Timestamp time) noexcept {
   write(edge.head, directed_ ? Direction::in : Direction::both, edge.tail);
 }
 
-ReadingId DataGraph::add_reading(const Reading& reading) {
-  std::size_t free = readings_.size();
-  for (std::size_t i = 0; i < readings_.size(); ++i) {
-    if (readings_[i].users == 0) {
+QueryRelationId DataGraph::add_query_relation(const QueryRelation& query_relation) {
+  std::size_t free = query_relations_.size();
+  for (std::size_t i = 0; i < query_relations_.size(); ++i) {
+    if (query_relations_[i].users == 0) {
       free = i;
-    } else if (!readings_[i].lent && readings_[i].reading == reading) {
-      ++readings_[i].users;
-      return static_cast<ReadingId>(i);
+    } else if (!query_relations_[i].lent && query_relations_[i].query_relation == query_relation) {
+      ++query_relations_[i].users;
+      return static_cast<QueryRelationId>(i);
     }
   }
-  if (free == readings_.size()) readings_.emplace_back();
-  readings_[free] = {reading, 1, no_relation, {}};
-  return static_cast<ReadingId>(free);
+  if (free == query_relations_.size()) query_relations_.emplace_back();
+  query_relations_[free] = {query_relation, 1, no_relation, {}};
+  return static_cast<QueryRelationId>(free);
 }
 
-ReadingId DataGraph::lend_reading(ReadingId whole, const Adjacency& store, RelationId relation) {
-  std::size_t free = readings_.size();
-  for (std::size_t i = 0; i < readings_.size(); ++i) {
-    if (readings_[i].users == 0) {
+QueryRelationId DataGraph::lend_query_relation(QueryRelationId whole, const Adjacency& store, RelationId relation) {
+  std::size_t free = query_relations_.size();
+  for (std::size_t i = 0; i < query_relations_.size(); ++i) {
+    if (query_relations_[i].users == 0) {
       free = i;
-    } else if (readings_[i].lent && readings_[i].resolved.store == &store && readings_[i].resolved.relation == relation) {
-      ++readings_[i].users;
-      return static_cast<ReadingId>(i);
+    } else if (query_relations_[i].lent && query_relations_[i].resolved.store == &store &&
+               query_relations_[i].resolved.relation == relation) {
+      ++query_relations_[i].users;
+      return static_cast<QueryRelationId>(i);
     }
   }
-  if (free == readings_.size()) readings_.emplace_back();
-  RegisteredReading& part = readings_[free];
-  part = readings_[whole];
+  if (free == query_relations_.size()) query_relations_.emplace_back();
+  RegisteredQueryRelation& part = query_relations_[free];
+  part = query_relations_[whole];
   part.users = 1;
   part.derived = no_relation;
   part.lent = true;
   part.resolved.store = &store;
   part.resolved.relation = relation;
   part.resolved.lent = true;
-  return static_cast<ReadingId>(free);
+  return static_cast<QueryRelationId>(free);
 }
 
 const Adjacency* DataGraph::lent() const noexcept {
-  const auto lent =
-      std::ranges::find_if(readings_, [](const RegisteredReading& reading) { return reading.users > 0 && reading.lent; });
-  return lent == readings_.end() ? nullptr : lent->resolved.store;
+  const auto lent = std::ranges::find_if(query_relations_, [](const RegisteredQueryRelation& query_relation) {
+    return query_relation.users > 0 && query_relation.lent;
+  });
+  return lent == query_relations_.end() ? nullptr : lent->resolved.store;
 }
 
-void DataGraph::drop_reading(ReadingId id) noexcept {
-  RegisteredReading& reading = readings_[id];
-  if (--reading.users > 0) return;
-  reading.resolved = Resolved{};
-  if (reading.derived == no_relation) return;
+void DataGraph::drop_query_relation(QueryRelationId id) noexcept {
+  RegisteredQueryRelation& query_relation = query_relations_[id];
+  if (--query_relation.users > 0) return;
+  query_relation.resolved = Resolved{};
+  if (query_relation.derived == no_relation) return;
   try {
-    drop_derived(reading.derived);
-    reading.derived = no_relation;
+    drop_derived(query_relation.derived);
+    query_relation.derived = no_relation;
   } catch (...) {  // no memory to remove its entries; the other relations are built again when they are next resolved
     forget_derived();
   }
@@ -162,15 +164,15 @@ void DataGraph::drop_reading(ReadingId id) noexcept {
 void DataGraph::forget_derived() noexcept {
   derived_.reset();
   derived_parallel_.clear();
-  for (RegisteredReading& reading : readings_) {
-    if (reading.derived == no_relation) continue;
-    reading.derived = no_relation;
-    reading.resolved = Resolved{};
+  for (RegisteredQueryRelation& query_relation : query_relations_) {
+    if (query_relation.derived == no_relation) continue;
+    query_relation.derived = no_relation;
+    query_relation.resolved = Resolved{};
   }
 }
 
 void DataGraph::drop_derived(RelationId dropped) {
-  const bool last = std::none_of(readings_.begin(), readings_.end(), [&](const RegisteredReading& other) {
+  const bool last = std::none_of(query_relations_.begin(), query_relations_.end(), [&](const RegisteredQueryRelation& other) {
     return other.users > 0 && other.derived != no_relation;
   });
   if (last) {
@@ -195,56 +197,59 @@ void DataGraph::drop_derived(RelationId dropped) {
   flush();
 }
 
-std::uint32_t DataGraph::arity(const RegisteredReading& reading, std::span<const std::uint8_t> arriving,
+std::uint32_t DataGraph::arity(const RegisteredQueryRelation& query_relation, std::span<const std::uint8_t> arriving,
                                RelationId& only) const noexcept {
   const auto figures = base_.figures();
   std::uint32_t covered = 0;
   for (RelationId relation = 0; relation < relations_.size(); ++relation) {
     const bool live = relation < figures.size() && figures[relation].entries > 0;
     if (!live && !(relation < arriving.size() && arriving[relation] != 0)) continue;
-    if (!reading.reading.covers(relations_[relation])) continue;
+    if (!query_relation.query_relation.covers(relations_[relation])) continue;
     only = relation;
     ++covered;
   }
   return covered;
 }
 
-void DataGraph::resolve_readings(std::span<const std::uint8_t> arriving) {
-  for (RegisteredReading& reading : readings_) {
-    if (reading.users == 0 || reading.lent) continue;
-    if (reading.derived == no_relation) {
+void DataGraph::resolve_query_relations(std::span<const std::uint8_t> arriving) {
+  for (RegisteredQueryRelation& query_relation : query_relations_) {
+    if (query_relation.users == 0 || query_relation.lent) continue;
+    if (query_relation.derived == no_relation) {
       RelationId only = no_relation;
-      const std::uint32_t covered = arity(reading, arriving, only);
+      const std::uint32_t covered = arity(query_relation, arriving, only);
       if (covered <= 1) {
-        reading.resolved = Resolved{};
+        query_relation.resolved = Resolved{};
         if (covered == 1) {
           const BaseRelation& base = relations_[only];
           const bool parallel = only < base_parallel_.size() && base_parallel_[only] != 0;
           const bool tagged = edge_table != nullptr;
-          reading.resolved = {&base_, only, base.edge_label, base.direction == Direction::in, false, parallel, false, tagged};
+          query_relation.resolved = {&base_, only,     base.edge_label, base.direction == Direction::in,
+                                     false,  parallel, false,           tagged};
         }
         continue;
       }
-      materialise(reading);
+      materialise(query_relation);
     }
-    reading.resolved = {
-        derived_.get(), reading.derived, empty_label, false, true, derived_parallel_[reading.derived] != 0, false, true};
+    query_relation.resolved = {derived_.get(), query_relation.derived,
+                               empty_label,    false,
+                               true,           derived_parallel_[query_relation.derived] != 0,
+                               false,          true};
   }
 }
 
 std::vector<Resolved> DataGraph::resolved() const {
   std::vector<Resolved> all;
-  all.reserve(readings_.size());
-  for (const RegisteredReading& reading : readings_) all.push_back(reading.resolved);
+  all.reserve(query_relations_.size());
+  for (const RegisteredQueryRelation& query_relation : query_relations_) all.push_back(query_relation.resolved);
   return all;
 }
 
-void DataGraph::resolve_all() { resolve_readings({}); }
+void DataGraph::resolve_all() { resolve_query_relations({}); }
 
-void DataGraph::materialise(RegisteredReading& reading) {
+void DataGraph::materialise(RegisteredQueryRelation& query_relation) {
   RelationId number = 0;
-  while (std::any_of(readings_.begin(), readings_.end(),
-                     [&](const RegisteredReading& other) { return other.users > 0 && other.derived == number; })) {
+  while (std::any_of(query_relations_.begin(), query_relations_.end(),
+                     [&](const RegisteredQueryRelation& other) { return other.users > 0 && other.derived == number; })) {
     ++number;
   }
   if (!derived_) {
@@ -268,12 +273,12 @@ void DataGraph::materialise(RegisteredReading& reading) {
     arriving.clear();
   };
   // If memory runs out half-way, the lists built so far must not count as those of another relation.
-  reading.derived = number;
+  query_relation.derived = number;
   try {
     for (VertexId vertex = 0; vertex < base_.vertices(); ++vertex) {
       base_.for_each_list(vertex, [&](RelationId relation, std::span<const std::uint32_t> ids, const std::uint32_t* tags) {
         const BaseRelation& base = relations_[relation];
-        if (!reading.reading.covers(base)) return;
+        if (!query_relation.query_relation.covers(base)) return;
         for (std::size_t i = 0; i < ids.size(); ++i) {
           const std::uint32_t tag = edge_table ? tags[i] : entry_tag(base.edge_label, base.direction == Direction::in);
           arriving.push_back({vertex, number, ids[i], tag, tag});
@@ -288,19 +293,19 @@ void DataGraph::materialise(RegisteredReading& reading) {
   }
 }
 
-RelationFigures DataGraph::figures(ReadingId id) const {
-  const RegisteredReading& reading = readings_[id];
-  if (reading.derived != no_relation && reading.derived < derived_->figures().size()) {
-    return derived_->figures()[reading.derived];
+RelationFigures DataGraph::figures(QueryRelationId id) const {
+  const RegisteredQueryRelation& query_relation = query_relations_[id];
+  if (query_relation.derived != no_relation && query_relation.derived < derived_->figures().size()) {
+    return derived_->figures()[query_relation.derived];
   }
-  if (reading.lent) {
-    const auto lent = reading.resolved.store->figures();
-    return reading.resolved.relation < lent.size() ? lent[reading.resolved.relation] : RelationFigures{};
+  if (query_relation.lent) {
+    const auto lent = query_relation.resolved.store->figures();
+    return query_relation.resolved.relation < lent.size() ? lent[query_relation.resolved.relation] : RelationFigures{};
   }
   RelationFigures sum;
   const auto figures = base_.figures();
   for (RelationId relation = 0; relation < figures.size(); ++relation) {
-    if (!reading.reading.covers(relations_[relation])) continue;
+    if (!query_relation.query_relation.covers(relations_[relation])) continue;
     sum.entries += figures[relation].entries;
     sum.lists += figures[relation].lists;
     sum.squares += figures[relation].squares;
@@ -311,10 +316,11 @@ RelationFigures DataGraph::figures(ReadingId id) const {
 
 void DataGraph::derive(const HalfEdge& half, std::vector<HalfEdge>& out) const {
   const BaseRelation& base = relations_[half.relation];
-  for (const RegisteredReading& reading : readings_) {
-    if (reading.users == 0 || reading.derived == no_relation || !reading.reading.covers(base)) continue;
+  for (const RegisteredQueryRelation& query_relation : query_relations_) {
+    if (query_relation.users == 0 || query_relation.derived == no_relation || !query_relation.query_relation.covers(base))
+      continue;
     const std::uint32_t tag = edge_table ? half.tag : entry_tag(base.edge_label, base.direction == Direction::in);
-    out.push_back({half.vertex, reading.derived, half.neighbour, tag, tag});
+    out.push_back({half.vertex, query_relation.derived, half.neighbour, tag, tag});
   }
 }
 
@@ -366,7 +372,7 @@ void DataGraph::stage(const NetBatch& batch, Workers& workers) {
     base_parallel_.resize(relations_.size());
     note_parallels(base_, added_, base_parallel_);
   }
-  resolve_readings(arriving_);
+  resolve_query_relations(arriving_);
   if (derived_) {
     derived_->reserve_vertices(dictionary.capacity());
     derived_added_.clear();
@@ -376,7 +382,7 @@ void DataGraph::stage(const NetBatch& batch, Workers& workers) {
     sort_half_edges(derived_added_);
     sort_half_edges(derived_removed_);
     note_parallels(*derived_, derived_added_, derived_parallel_);
-    resolve_readings(arriving_);
+    resolve_query_relations(arriving_);
   }
   base_.stage(added_, removed_, workers);
   if (derived_) {

@@ -48,19 +48,20 @@ struct NetBatch {
 /// The tag of an entry. It identifies the data edge of the entry. Entries of base relations have tags if edges have slots.
 constexpr std::uint32_t entry_tag(std::uint32_t which, bool incoming) noexcept { return which << 1 | (incoming ? 1u : 0u); }
 
-/// The stores that readings use: the graph's base and derived stores, and one with lists that the caller lent to the graph.
+/// The stores that query relations use: the graph's base and derived stores, and one with lists that the caller lent to the
+/// graph.
 enum class StoreKind : std::uint8_t { base, derived, lent };
 inline constexpr std::size_t store_kinds = 3;
 
-/// The place of a reading's lists. `parallel`: a list may contain a neighbour several times, with different tags.
+/// The place of a query relation's lists. `parallel`: a list may contain a neighbour several times, with different tags.
 struct Resolved {
-  const Adjacency* store = nullptr;  ///< null: the reading covers no edges
+  const Adjacency* store = nullptr;  ///< null: the query relation covers no edges
   RelationId relation = no_relation;
   LabelId edge_label = empty_label;  ///< of all entries, if the relation is a base relation
   bool incoming = false;             ///< of all entries, if the relation is a base relation
   bool derived = false;              ///< entries are in the graph's derived store unless they are lent
   bool parallel = false;
-  bool lent = false;    ///< a part of the graph's lists, from DataGraph::lend_reading
+  bool lent = false;    ///< a part of the graph's lists, from DataGraph::lend_query_relation
   bool tagged = false;  ///< entries have tags: in derived relations, and in all if edges have slots
 
   [[nodiscard]] StoreKind kind() const noexcept {
@@ -139,22 +140,26 @@ class DataGraph {
   template <class Visit>
   void for_each_parallel(VertexId tail, VertexId head, LabelId label, Visit&& visit) const;
 
-  /// Registers the reading of a query edge. Equal readings get the same number. It materialises nothing yet; stage and
+  /// Registers a query relation. Equal ones get the same number. It materialises nothing yet; stage and
   /// resolve_all do.
-  ReadingId add_reading(const Reading& reading);
-  /// Registers lists that the caller made and keeps until the reading is dropped. They must hold some of the entries of
+  QueryRelationId add_query_relation(const QueryRelation& query_relation);
+  /// Registers lists that the caller made and keeps until the query relation is dropped. They must hold some of the entries of
   /// `whole`, which must be resolved, with tags if it is derived. The same lists get the same number again. Nothing may be
   /// staged while lent lists are registered. All lists that are lent at one time must be in one store.
-  ReadingId lend_reading(ReadingId whole, const Adjacency& store, RelationId relation);
-  void drop_reading(ReadingId reading) noexcept;
-  /// The place of the reading's lists, as of the last stage or resolve_all.
-  [[nodiscard]] const Resolved& resolve(ReadingId reading) const noexcept { return readings_[reading].resolved; }
-  [[nodiscard]] const Reading& reading(ReadingId reading) const noexcept { return readings_[reading].reading; }
-  /// All places, indexed by reading.
+  QueryRelationId lend_query_relation(QueryRelationId whole, const Adjacency& store, RelationId relation);
+  void drop_query_relation(QueryRelationId query_relation) noexcept;
+  /// The place of the query relation's lists, as of the last stage or resolve_all.
+  [[nodiscard]] const Resolved& resolve(QueryRelationId query_relation) const noexcept {
+    return query_relations_[query_relation].resolved;
+  }
+  [[nodiscard]] const QueryRelation& query_relation(QueryRelationId query_relation) const noexcept {
+    return query_relations_[query_relation].query_relation;
+  }
+  /// All places, indexed by query relation.
   [[nodiscard]] std::vector<Resolved> resolved() const;
-  /// Statistics of a reading's lists in the settled graph.
-  [[nodiscard]] RelationFigures figures(ReadingId reading) const;
-  /// Resolves all readings against the settled graph.
+  /// Statistics of a query relation's lists in the settled graph.
+  [[nodiscard]] RelationFigures figures(QueryRelationId query_relation) const;
+  /// Resolves all query relations against the settled graph.
   void resolve_all();
 
   /// Stages a batch. Strong guarantee. O(batch log batch + look-ups in lists).
@@ -171,16 +176,16 @@ class DataGraph {
   void build(std::span<const LabelPart> parts, std::span<const EdgeBlock> blocks, Workers& workers);
 
   /// Renumbers vertices by degree, smallest first, in a graph without times in which nothing is staged or lent. If an order of
-  /// vertices decides which of several equal matches counts, the lists of smaller vertices become short. Readings must be
-  /// resolved again. May run out of memory; the graph is then unchanged. O(edges log) time, 20 temporary bytes per vertex.
+  /// vertices decides which of several equal matches counts, the lists of smaller vertices become short. Query relations must
+  /// be resolved again. May run out of memory; the graph is then unchanged. O(edges log) time, 20 temporary bytes per vertex.
   void renumber_by_degree(Workers& workers);
   /// Whether vertices have been numbered by degree since the last change.
   [[nodiscard]] bool numbered_by_degree() const noexcept { return numbered_by_degree_; }
 
   [[nodiscard]] const Adjacency& base() const noexcept { return base_; }
-  /// Null if no reading is derived.
+  /// Null if no query relation is derived.
   [[nodiscard]] const Adjacency* derived() const noexcept { return derived_.get(); }
-  /// The store of the lists that are lent at present, or null. O(readings).
+  /// The store of the lists that are lent at present, or null. O(query relations).
   [[nodiscard]] const Adjacency* lent() const noexcept;
   /// All stores, by kind; null if there is none of a kind.
   [[nodiscard]] std::array<const Adjacency*, store_kinds> stores() const noexcept { return {&base_, derived(), lent()}; }
@@ -192,8 +197,8 @@ class DataGraph {
   [[nodiscard]] std::size_t adjacency_bytes() const noexcept;
 
  private:
-  struct RegisteredReading {
-    Reading reading;
+  struct RegisteredQueryRelation {
+    QueryRelation query_relation;
     std::uint32_t users = 0;
     RelationId derived = no_relation;  // in derived_, once materialised
     Resolved resolved;
@@ -205,12 +210,12 @@ class DataGraph {
   }
   void halves_of(std::span<const Edge> edges, std::span<const Timestamp> times, std::vector<HalfEdge>& halves);
   void derive(const HalfEdge& half, std::vector<HalfEdge>& out) const;
-  void resolve_readings(std::span<const std::uint8_t> arriving);
-  void materialise(RegisteredReading& reading);
+  void resolve_query_relations(std::span<const std::uint8_t> arriving);
+  void materialise(RegisteredQueryRelation& query_relation);
   void drop_derived(RelationId dropped);
   void forget_derived() noexcept;
   static void note_parallels(const Adjacency& store, std::span<const HalfEdge> added, std::vector<std::uint8_t>& parallel);
-  [[nodiscard]] std::uint32_t arity(const RegisteredReading& reading, std::span<const std::uint8_t> arriving,
+  [[nodiscard]] std::uint32_t arity(const RegisteredQueryRelation& query_relation, std::span<const std::uint8_t> arriving,
                                     RelationId& only) const noexcept;
 
   bool directed_;
@@ -219,7 +224,7 @@ class DataGraph {
   Adjacency base_;
   std::unique_ptr<Adjacency> derived_;
   BaseRelations relations_;
-  std::vector<RegisteredReading> readings_;
+  std::vector<RegisteredQueryRelation> query_relations_;
   std::vector<std::uint8_t> base_parallel_;     // by base relation; only if edges have slots
   std::vector<std::uint8_t> derived_parallel_;  // by derived relation
   std::uint64_t edges_ = 0;

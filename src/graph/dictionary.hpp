@@ -48,6 +48,9 @@ class Dictionary {
                                              : Id(static_cast<std::int64_t>(keys_[vertex]));
   }
 
+  /// Whether the external id is a string. Unlike external, it does not touch the string.
+  [[nodiscard]] bool has_text_id(VertexId vertex) const noexcept { return (flags_[vertex] & text_flag) != 0; }
+
   [[nodiscard]] LabelId label(VertexId vertex) const noexcept { return labels_[vertex]; }
   /// Sets the label. If the dictionary has never had this label, call expect for it first.
   void set_label(VertexId vertex, LabelId label) noexcept {

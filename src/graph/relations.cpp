@@ -16,7 +16,7 @@ bool holds(const std::vector<LabelId>& labels, LabelId label) noexcept {
 
 }  // namespace
 
-bool Reading::covers(const BaseRelation& relation) const noexcept {
+bool QueryRelation::covers(const BaseRelation& relation) const noexcept {
   return (direction == Direction::both || direction == relation.direction) && holds(edge_labels, relation.edge_label) &&
          holds(neighbour_labels, relation.neighbour_label);
 }

@@ -1,9 +1,9 @@
 // Relations: (direction, edge label, neighbour's vertex label). Every entry of the adjacency store belongs to exactly one base
 // relation.
 //
-// A query edge with wildcards or label alternatives reads a union of base relations, which is called a Reading. If a reading
-// covers only one base relation, it resolves to that one. So an unlabelled graph never pays for wildcards. Otherwise it
-// resolves to a derived relation that the graph materialises.
+// What a query edge reads at one of its ends is a query relation. With wildcards or alternative labels it is the union of
+// several base relations. If it covers only one, it resolves to that one. So an unlabelled graph never pays for
+// wildcards. Otherwise it resolves to a derived relation that the graph materialises.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -32,17 +32,17 @@ struct BaseRelation {
 };
 
 /// The entries that a query edge may read, seen from one of its ends. Label sets ascend; an empty set means any label.
-struct Reading {
+struct QueryRelation {
   Direction direction = Direction::both;
   std::vector<LabelId> edge_labels;
   std::vector<LabelId> neighbour_labels;
-  friend bool operator==(const Reading&, const Reading&) = default;
+  friend bool operator==(const QueryRelation&, const QueryRelation&) = default;
 
   [[nodiscard]] bool covers(const BaseRelation& relation) const noexcept;
 };
 
-/// Identifies a registered reading.
-using ReadingId = std::uint32_t;
+/// Identifies a registered query relation.
+using QueryRelationId = std::uint32_t;
 
 /// The base relations by number, in order of their first occurrence.
 class BaseRelations {

@@ -112,8 +112,8 @@ void CandidateSpace::list_links(bool ordered) {
                            (edge.source == plan_->head && edge.target == plan_->tail);
     if (at_anchor) continue;  // checked before anything else is matched
     const bool inclusive = plan::is_inclusive(*query_, e, plan_->anchor.edge);
-    links_[edge.source].push_back({edge.target, edge.reading[0], inclusive});
-    links_[edge.target].push_back({edge.source, edge.reading[1], inclusive});
+    links_[edge.source].push_back({edge.target, edge.query_relation[0], inclusive});
+    links_[edge.target].push_back({edge.source, edge.query_relation[1], inclusive});
   }
   bounds_ = {};
   for (const plan::Level& level : plan_->levels) {
@@ -176,13 +176,14 @@ bool CandidateSpace::reach(Partial& partial, std::uint32_t from, const Link& lin
   for (const VertexId vertex : images_[from]) {
     if (entries_ >= most_entries_) return false;
     const ScratchScope scope(partial.scratch());
-    entries_ += any_entry(partial.lists().view(link.reading, vertex, link.inclusive, partial.scratch()), [&](VertexId image) {
-      if ((masks_[image] & bit) != 0 || (apart && (image == partial.at(0) || image == partial.at(1)))) return false;
-      if (!in_order(partial, link.to, image)) return false;
-      images.push_back(image);  // before its mask is set, because this may throw
-      masks_[image] |= bit;
-      return false;
-    });
+    entries_ +=
+        any_entry(partial.lists().view(link.query_relation, vertex, link.inclusive, partial.scratch()), [&](VertexId image) {
+          if ((masks_[image] & bit) != 0 || (apart && (image == partial.at(0) || image == partial.at(1)))) return false;
+          if (!in_order(partial, link.to, image)) return false;
+          images.push_back(image);  // before its mask is set, because this may throw
+          masks_[image] |= bit;
+          return false;
+        });
   }
   return true;
 }
@@ -235,11 +236,12 @@ bool CandidateSpace::supported(Partial& partial, std::uint32_t vertex, VertexId 
     std::size_t found = 0;
     VertexId first = 0;
     const ScratchScope scope(partial.scratch());
-    entries_ += any_entry(partial.lists().view(link.reading, image, link.inclusive, partial.scratch()), [&](VertexId other) {
-      if ((masks_[other] & bit) == 0 || (found > 0 && other == first)) return false;
-      first = found == 0 ? other : first;
-      return ++found == (apart ? 2 : 1);
-    });
+    entries_ +=
+        any_entry(partial.lists().view(link.query_relation, image, link.inclusive, partial.scratch()), [&](VertexId other) {
+          if ((masks_[other] & bit) == 0 || (found > 0 && other == first)) return false;
+          first = found == 0 ? other : first;
+          return ++found == (apart ? 2 : 1);
+        });
     if (found == 0) return false;
     if (found > 1 || !apart) continue;
     for (std::size_t i = 0; i < singles; ++i) {

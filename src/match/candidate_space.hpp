@@ -65,7 +65,7 @@ class CandidateSpace {
   static_assert(max_query_vertices <= 32);
   struct Link {  // a query edge, seen from one of its ends
     std::uint32_t to;
-    graph::ReadingId reading;
+    graph::QueryRelationId query_relation;
     bool inclusive;
   };
 

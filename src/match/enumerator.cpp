@@ -55,7 +55,7 @@ bool Enumerator::begin() {
   spanning_ = query_->induced && query_->mode != MatchMode::isomorphism;
   plain_ = !spanning_ && is_plain(*query_, plan, partial_->lists().resolved());
   for (std::uint32_t e = 0; e < query_->edges.size(); ++e) {
-    const graph::Resolved& where = partial_->lists().resolved(query_->edges[e].reading[0]);
+    const graph::Resolved& where = partial_->lists().resolved(query_->edges[e].query_relation[0]);
     tags_[e] = graph::entry_tag(where.edge_label, where.incoming);
   }
   const graph::Edge& anchor = partial_->lists().anchor();
@@ -347,12 +347,12 @@ bool Enumerator::chosen(const graph::Edge& edge) const noexcept {
 void Enumerator::collect_options(std::uint32_t edge) {
   const plan::BoundEdge& bound = query_->edges[edge];
   Lists& lists = partial_->lists();
-  const graph::Resolved& where = lists.resolved(bound.reading[0]);
+  const graph::Resolved& where = lists.resolved(bound.query_relation[0]);
   const bool inclusive = query_->mode == MatchMode::homomorphism && edge > partial_->plan().anchor.edge;
   options_[edge].clear();
   const ScratchScope scope(partial_->scratch());
-  collect_tags(lists.view(bound.reading[0], vertices_[bound.source], inclusive, partial_->scratch()), vertices_[bound.target],
-               graph::entry_tag(where.edge_label, where.incoming), options_[edge]);
+  collect_tags(lists.view(bound.query_relation[0], vertices_[bound.source], inclusive, partial_->scratch()),
+               vertices_[bound.target], graph::entry_tag(where.edge_label, where.incoming), options_[edge]);
 }
 
 graph::Edge Enumerator::image_of(std::uint32_t edge, std::uint32_t tag) const {

@@ -53,10 +53,10 @@ class Lists {
   void anchor(const graph::Edge& edge) noexcept { anchor_ = edge; }
   [[nodiscard]] const graph::Edge& anchor() const noexcept { return anchor_; }
 
-  /// The admitted list of `vertex` under a reading. `inclusive` admits the anchor's own edge. Filtered parts of derived
+  /// The admitted list of `vertex` under a query relation. `inclusive` admits the anchor's own edge. Filtered parts of derived
   /// relations lie in `scratch` until its mark is released.
-  [[nodiscard]] ListView view(graph::ReadingId reading, VertexId vertex, bool inclusive, Scratch& scratch) const {
-    const graph::Resolved& where = resolved_[reading];
+  [[nodiscard]] ListView view(graph::QueryRelationId query_relation, VertexId vertex, bool inclusive, Scratch& scratch) const {
+    const graph::Resolved& where = resolved_[query_relation];
     ListView view;
     view.minus_count = 0;
     view.plus_count = 0;
@@ -71,12 +71,12 @@ class Lists {
   }
 
   /// Prefetches what a loop over candidates reads next; `at` is its position. Works in groups: rows and blocks, and the lists
-  /// of the given readings. Reading short lists is mostly waiting for memory, and the misses of a group overlap.
-  void prefetch_ahead(std::span<const graph::ReadingId> readings, std::span<const VertexId> candidates,
+  /// of the given query relations. Reading short lists is mostly waiting for memory, and the misses of a group overlap.
+  void prefetch_ahead(std::span<const graph::QueryRelationId> query_relations, std::span<const VertexId> candidates,
                       std::size_t at) const noexcept {
     constexpr std::size_t group = 16;  // about as many misses as a core handles at once
     if (at % group != 0) return;
-    const graph::Adjacency* store = readings.empty() ? base_ : resolved_[readings[0]].store;
+    const graph::Adjacency* store = query_relations.empty() ? base_ : resolved_[query_relations[0]].store;
     if (store == nullptr) return;
     const std::size_t end = std::min(candidates.size(), at + group);
     if (at == 0) {
@@ -84,8 +84,8 @@ class Lists {
     }
     for (std::size_t i = at; i < end; ++i) store->prefetch_block(candidates[i]);
     for (std::size_t i = at; i < end; ++i) {
-      for (const graph::ReadingId reading : readings) {
-        const graph::Resolved& where = resolved_[reading];
+      for (const graph::QueryRelationId query_relation : query_relations) {
+        const graph::Resolved& where = resolved_[query_relation];
         if (where.store != store) continue;
         const std::uint32_t* ids = nullptr;
         const std::uint32_t* tags = nullptr;
@@ -97,9 +97,13 @@ class Lists {
     for (std::size_t i = end; i < std::min(candidates.size(), end + group); ++i) store->prefetch(candidates[i]);
   }
 
-  [[nodiscard]] const graph::Resolved& resolved(graph::ReadingId reading) const noexcept { return resolved_[reading]; }
+  [[nodiscard]] const graph::Resolved& resolved(graph::QueryRelationId query_relation) const noexcept {
+    return resolved_[query_relation];
+  }
   [[nodiscard]] std::span<const graph::Resolved> resolved() const noexcept { return resolved_; }
-  [[nodiscard]] bool parallel(graph::ReadingId reading) const noexcept { return resolved_[reading].parallel; }
+  [[nodiscard]] bool parallel(graph::QueryRelationId query_relation) const noexcept {
+    return resolved_[query_relation].parallel;
+  }
 
   /// Whether the changed data edge between `vertex` and `neighbour` may be read.
   [[nodiscard]] bool admits(VertexId vertex, VertexId neighbour, std::uint32_t which, bool incoming,

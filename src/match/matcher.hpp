@@ -125,8 +125,8 @@ class Matcher {
   virtual void match(const graph::DataGraph& graph, std::span<const PassWork> passes, std::span<const QueryTask> tasks,
                      std::span<QueryResult> results, const StopFlag* stop, MatchSteps& steps) = 0;
 
-  /// Does in advance what the first call of `match` would do besides matching: prepares the graph and what its readings read.
-  /// Nothing may be staged.
+  /// Does in advance what the first call of `match` would do besides matching: prepares the graph and what its query relations
+  /// read. Nothing may be staged.
   virtual void open(const graph::DataGraph& /*graph*/) {}
   /// The steps of filtering, run where the lists are stored. Call it after `open`. Null: filter on CPU cores. Valid until the
   /// next call of `match`.

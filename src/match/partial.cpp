@@ -45,7 +45,7 @@ std::optional<std::size_t> Partial::count_extensions(std::size_t level, bool ord
   const plan::Level& next = plan_->levels[level];
   if (next.reuse < 0 || next.rest.size() != 1 || !next.candidates.distinct.empty()) return std::nullopt;
   // Parallel edges count separately, also in lists that an earlier level has read.
-  const auto parallel = [&](const plan::Probe& probe) { return lists_.parallel(probe.reading); };
+  const auto parallel = [&](const plan::Probe& probe) { return lists_.parallel(probe.query_relation); };
   if (std::ranges::any_of(next.candidates.probes, parallel)) return std::nullopt;
   const ListView list = view(next.rest[0]);
   auto base = sets_[static_cast<std::size_t>(next.reuse)];
@@ -94,8 +94,8 @@ std::span<const std::uint32_t> Partial::keep_joined(std::span<const std::uint32_
   for (const plan::Joined& pair : joined) {
     if (set.empty()) return set;
     // If no two vertices are joined twice, the query's one edge is the only one.
-    if (pair.edges == 1 && !lists_.parallel(pair.reading)) continue;
-    const ListView view = lists_.view(pair.reading, vertices_[pair.position], false, *scratch_);
+    if (pair.edges == 1 && !lists_.parallel(pair.query_relation)) continue;
+    const ListView view = lists_.view(pair.query_relation, vertices_[pair.position], false, *scratch_);
     if (pair.edges == 0) {
       set = without(set, view);
       continue;

@@ -47,7 +47,7 @@ class Partial {
   void put(plan::Position position, VertexId vertex) noexcept { vertices_[position] = vertex; }
 
   [[nodiscard]] ListView view(const plan::Probe& probe) {
-    return lists_.view(probe.reading, vertices_[probe.position], probe.inclusive, *scratch_);
+    return lists_.view(probe.query_relation, vertices_[probe.position], probe.inclusive, *scratch_);
   }
 
   /// The vertices that satisfy the probes of a level, ascending. Kept for deeper levels until the caller's scratch scope ends.

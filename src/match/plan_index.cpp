@@ -10,11 +10,13 @@ namespace deltamatch::match {
 namespace {
 
 bool powers_meet_parallels(const plan::Factor& factor, std::span<const graph::Resolved> resolved) {
-  const auto bad = [&](std::uint8_t power, graph::ReadingId reading) { return power > 1 && resolved[reading].parallel; };
+  const auto bad = [&](std::uint8_t power, graph::QueryRelationId query_relation) {
+    return power > 1 && resolved[query_relation].parallel;
+  };
   return std::any_of(factor.vertices.begin(), factor.vertices.end(),
                      [&](const plan::Candidates& wanted) {
                        return std::any_of(wanted.probes.begin(), wanted.probes.end(),
-                                          [&](const plan::Probe& probe) { return bad(probe.power, probe.reading); });
+                                          [&](const plan::Probe& probe) { return bad(probe.power, probe.query_relation); });
                      }) ||
          std::any_of(factor.edges.begin(), factor.edges.end(),
                      [&](const plan::TreeEdge& edge) { return bad(edge.power, edge.a_to_b); }) ||
@@ -27,7 +29,7 @@ bool powers_meet_parallels(const plan::Factor& factor, std::span<const graph::Re
 /// Whether the plan reads a list that no vertex has ever had.
 bool is_barren(const plan::Plan& plan, std::span<const graph::Resolved> resolved) {
   const auto empty = [&](const plan::Probe& probe) {
-    const graph::Resolved& where = resolved[probe.reading];
+    const graph::Resolved& where = resolved[probe.query_relation];
     return where.store == nullptr || where.store->longest(where.relation) == 0;
   };
   return std::ranges::any_of(plan.closing, empty) || std::ranges::any_of(plan.levels, [&](const plan::Level& level) {
@@ -51,7 +53,7 @@ bool may_be_root(const QueryTask& task, VertexId vertex, std::span<const graph::
   const std::uint32_t root = task.plans->rooted->vertex;
   return std::ranges::all_of(task.query->edges, [&](const plan::BoundEdge& edge) {
     if (edge.source != root && edge.target != root) return true;
-    const graph::Resolved& where = resolved[edge.reading[edge.source == root ? 0 : 1]];
+    const graph::Resolved& where = resolved[edge.query_relation[edge.source == root ? 0 : 1]];
     return where.store != nullptr && !where.store->ids(vertex, where.relation).empty();
   });
 }
@@ -86,15 +88,15 @@ std::span<const PlanRef> PlanIndex::of(const graph::Edge& anchor) {
 bool PlanIndex::holds(const PlanRef& ref, const graph::Edge& anchor) const {
   const QueryTask& task = tasks_[ref.task];
   const plan::Plan& plan = task.plans->plans[ref.plan];
-  const auto& reading = task.query->edges[plan.anchor.edge].reading;
-  const auto there = [&](graph::ReadingId id, VertexId vertex, VertexId neighbour) {
+  const auto& query_relation = task.query->edges[plan.anchor.edge].query_relation;
+  const auto there = [&](graph::QueryRelationId id, VertexId vertex, VertexId neighbour) {
     const graph::Resolved& where = resolved_[id];
     if (!where.lent) return true;
     const auto list = where.store->ids(vertex, where.relation);
     return contains(list.data(), list.size(), neighbour);
   };
-  return there(reading[plan.anchor.reversed ? 1 : 0], anchor.tail, anchor.head) &&
-         there(reading[plan.anchor.reversed ? 0 : 1], anchor.head, anchor.tail);
+  return there(query_relation[plan.anchor.reversed ? 1 : 0], anchor.tail, anchor.head) &&
+         there(query_relation[plan.anchor.reversed ? 0 : 1], anchor.head, anchor.tail);
 }
 
 std::vector<PlanRef> PlanIndex::find_plans(LabelId label, LabelId tail, LabelId head) const {
@@ -104,7 +106,7 @@ std::vector<PlanRef> PlanIndex::find_plans(LabelId label, LabelId tail, LabelId 
     for (std::uint32_t p = 0; p < tasks_[t].plans->plans.size(); ++p) {
       const plan::Plan& plan = tasks_[t].plans->plans[p];
       // Lent lists may have their own numbers of vertices. `holds` looks up whether they have the anchor.
-      const bool labelled = resolved_[query.edges[plan.anchor.edge].reading[0]].lent ||
+      const bool labelled = resolved_[query.edges[plan.anchor.edge].query_relation[0]].lent ||
                             (plan::admits(query.labels[plan.tail], tail) && plan::admits(query.labels[plan.head], head));
       if (!plan::admits(query.edges[plan.anchor.edge].labels, label) || !labelled || is_barren(plan, resolved_)) {
         continue;

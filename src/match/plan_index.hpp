@@ -14,7 +14,7 @@ namespace deltamatch::match {
 struct PlanRef {
   std::uint32_t task;
   std::uint32_t plan;
-  bool walk;  ///< count by enumeration, because the plan's sums are not valid for the current readings
+  bool walk;  ///< count by enumeration, because the plan's sums are not valid for the current query relations
 };
 
 /// Whether the plan's matches must be walked, because its sums do not count them. It may have no sums. Or merged query edges
@@ -24,7 +24,7 @@ struct PlanRef {
 /// Whether the vertex has every list that the task's query reads at the root of its rooted plan.
 [[nodiscard]] bool may_be_root(const QueryTask& task, VertexId vertex, std::span<const graph::Resolved> resolved);
 
-/// Valid while the graph's readings stay resolved as they are. The arguments must outlive it.
+/// Valid while the graph's query relations stay resolved as they are. The arguments must outlive it.
 class PlanIndex {
  public:
   PlanIndex(const graph::DataGraph& graph, std::span<const QueryTask> tasks,

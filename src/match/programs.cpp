@@ -11,13 +11,13 @@ namespace {
 bool chooses_parallels(const plan::Program& program, std::span<const graph::Resolved> resolved) {
   return std::any_of(program.nodes.begin(), program.nodes.end(), [&](const plan::Node& node) {
     return node.choose > 1 && std::any_of(node.candidates.probes.begin(), node.candidates.probes.end(),
-                                          [&](const plan::Probe& probe) { return resolved[probe.reading].parallel; });
+                                          [&](const plan::Probe& probe) { return resolved[probe.query_relation].parallel; });
   });
 }
 
 // If no two vertices are joined twice, the query's one edge is the only one.
 void drop_implied(std::vector<plan::Joined>& joined, std::span<const graph::Resolved> resolved) {
-  std::erase_if(joined, [&](const plan::Joined& pair) { return pair.edges == 1 && !resolved[pair.reading].parallel; });
+  std::erase_if(joined, [&](const plan::Joined& pair) { return pair.edges == 1 && !resolved[pair.query_relation].parallel; });
 }
 
 }  // namespace
@@ -25,15 +25,15 @@ void drop_implied(std::vector<plan::Joined>& joined, std::span<const graph::Reso
 bool is_plain(const plan::BoundQuery& query, const plan::Plan& plan, std::span<const graph::Resolved> resolved) {
   if (query.edges_may_coincide() || query.mode != MatchMode::isomorphism || query.conditional()) return false;
   for (std::uint32_t e = 0; e < query.edges.size(); ++e) {
-    if (e != plan.anchor.edge && resolved[query.edges[e].reading[0]].tagged) return false;
+    if (e != plan.anchor.edge && resolved[query.edges[e].query_relation[0]].tagged) return false;
   }
   return true;
 }
 
 bool reads_parallels(const plan::BoundQuery& query, std::span<const graph::Resolved> resolved) {
-  const auto parallel = [&](graph::ReadingId reading) { return resolved[reading].parallel; };
+  const auto parallel = [&](graph::QueryRelationId query_relation) { return resolved[query_relation].parallel; };
   return std::ranges::any_of(query.edges,
-                             [&](const plan::BoundEdge& edge) { return std::ranges::any_of(edge.reading, parallel); });
+                             [&](const plan::BoundEdge& edge) { return std::ranges::any_of(edge.query_relation, parallel); });
 }
 
 AnchorProgram program_for(const QueryTask& task, const plan::Plan& plan, std::span<const graph::Resolved> resolved) {

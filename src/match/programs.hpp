@@ -28,7 +28,7 @@ struct AnchorProgram {
   return std::clamp(degree / share_degree, 1U, max_shares);
 }
 /// The lists from which degrees are taken: the lists lent to the graph, which may have their own numbers of vertices, or else
-/// its own. O(readings).
+/// its own. O(query relations).
 [[nodiscard]] inline const graph::Adjacency& lists_read(const graph::DataGraph& graph) noexcept {
   const graph::Adjacency* lent = graph.lent();
   return lent == nullptr ? graph.base() : *lent;
@@ -44,13 +44,13 @@ struct AnchorProgram {
 /// Whether some query edge may be mapped to one of several data edges between two vertices. O(query edges).
 [[nodiscard]] bool reads_parallels(const plan::BoundQuery& query, std::span<const graph::Resolved> resolved);
 
-/// The program for a plan. Listing walks to every match. Counting uses sums if they are valid for the current readings (see
-/// must_walk). It then must not choose a set of several vertices from a list with parallel edges, which needs more than the
-/// list's length. Of the conditions of an induced match, the program keeps those that the readings do not imply.
+/// The program for a plan. Listing walks to every match. Counting uses sums if they are valid for the current query relations
+/// (see must_walk). It then must not choose a set of several vertices from a list with parallel edges, which needs more than
+/// the list's length. Of the conditions of an induced match, the program keeps those that the query relations do not imply.
 [[nodiscard]] AnchorProgram program_for(const QueryTask& task, const plan::Plan& plan,
                                         std::span<const graph::Resolved> resolved);
 
-/// Programs by task and plan. Valid while plans and resolved readings stay as they are.
+/// Programs by task and plan. Valid while plans and resolved query relations stay as they are.
 using Programs = std::vector<std::vector<AnchorProgram>>;
 [[nodiscard]] Programs make_programs(std::span<const QueryTask> tasks, std::span<const graph::Resolved> resolved);
 

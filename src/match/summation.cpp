@@ -119,7 +119,7 @@ template <class Weight>
 Weight Summation::parallel_ways(const std::vector<plan::Probe>& probes, VertexId vertex, bool& overflow) {
   Weight ways = 1;
   for (const plan::Probe& probe : probes) {
-    if (!partial_->lists().parallel(probe.reading)) [[likely]]
+    if (!partial_->lists().parallel(probe.query_relation)) [[likely]]
       continue;
     const ScratchScope scope(partial_->scratch());
     overflow = __builtin_mul_overflow(ways, multiplicity(partial_->view(probe), vertex), &ways) || overflow;

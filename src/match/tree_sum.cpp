@@ -185,12 +185,12 @@ bool TreeSum<Weight>::fill(const plan::Candidates& wanted, Node& node) {
 template <class Weight>
 void TreeSum<Weight>::weigh(const plan::Candidates& wanted, Node& node) {
   const bool parallel = std::any_of(wanted.probes.begin(), wanted.probes.end(),
-                                    [&](const plan::Probe& probe) { return partial_->lists().parallel(probe.reading); });
+                                    [&](const plan::Probe& probe) { return partial_->lists().parallel(probe.query_relation); });
   if (!parallel) return;
   node.weights = partial_->scratch().array<Weight>(node.size);
   std::fill_n(node.weights, node.size, Weight{1});
   for (const plan::Probe& probe : wanted.probes) {
-    if (!partial_->lists().parallel(probe.reading)) continue;
+    if (!partial_->lists().parallel(probe.query_relation)) continue;
     const ListView list = partial_->view(probe);
     for (std::size_t i = 0; i < node.size; ++i) node.weights[i] = multiply(node.weights[i], multiplicity(list, node.ids[i]));
   }
@@ -249,13 +249,13 @@ void TreeSum<Weight>::push(const plan::TreeEdge& edge, bool into_a, const plan::
 template <class Weight>
 void TreeSum<Weight>::spread(const plan::TreeEdge& edge, bool into_a, const Node& leaf, const plan::Candidates& into_wanted,
                              Table<Weight>& table) {
-  const graph::ReadingId reading = into_a ? edge.b_to_a : edge.a_to_b;
+  const graph::QueryRelationId query_relation = into_a ? edge.b_to_a : edge.a_to_b;
   for (std::size_t i = 0; i < leaf.size; ++i) {
     if (gives_up(i, leaf.size)) break;
-    partial_->lists().prefetch_ahead({&reading, 1}, {leaf.ids, leaf.size}, i);
+    partial_->lists().prefetch_ahead({&query_relation, 1}, {leaf.ids, leaf.size}, i);
     const Weight weight = leaf.weights == nullptr ? Weight{1} : leaf.weights[i];
     const ScratchScope scope(partial_->scratch());
-    for_each_entry(list(reading, leaf.ids[i], edge.inclusive, into_wanted),
+    for_each_entry(list(query_relation, leaf.ids[i], edge.inclusive, into_wanted),
                    [&](VertexId v) { overflow_ = table.add(v, weight) || overflow_; });
   }
 }
@@ -296,13 +296,13 @@ template <class Weight>
 void TreeSum<Weight>::reach(const plan::TreeEdge& edge, bool into_a, const plan::Candidates& into_wanted) {
   Node& into = nodes_[into_a ? edge.a : edge.b];
   const Node& from = nodes_[into_a ? edge.b : edge.a];
-  const graph::ReadingId reading = into_a ? edge.b_to_a : edge.a_to_b;
+  const graph::QueryRelationId query_relation = into_a ? edge.b_to_a : edge.a_to_b;
   into.table = tables_->lend();
   Table<Weight>& table = *into.table;
   for (std::size_t i = 0; i < from.size; ++i) {
     if (gives_up(i, from.size)) break;
     const ScratchScope scope(partial_->scratch());
-    for_each_entry(list(reading, from.ids[i], edge.inclusive, into_wanted), [&](VertexId v) {
+    for_each_entry(list(query_relation, from.ids[i], edge.inclusive, into_wanted), [&](VertexId v) {
       if (!table.holds(v)) table.set(v, 1);
     });
   }
@@ -326,9 +326,9 @@ template <class Weight>
 void TreeSum<Weight>::pull(const plan::TreeEdge& edge, bool into_a, const plan::Candidates& leaf_wanted, Weight* total) {
   Node& into = nodes_[into_a ? edge.a : edge.b];
   Node& leaf = nodes_[into_a ? edge.b : edge.a];
-  const graph::ReadingId reading = into_a ? edge.a_to_b : edge.b_to_a;
+  const graph::QueryRelationId query_relation = into_a ? edge.a_to_b : edge.b_to_a;
   const double list_length = into_a ? edge.a_degree : edge.b_degree;
-  const graph::Resolved& where = partial_->lists().resolved(reading);
+  const graph::Resolved& where = partial_->lists().resolved(query_relation);
   // Weights and parallel edges need look-ups in a table. For plain sets, a table pays if many lists are read and the set is not
   // small.
   if (!leaf.bare && leaf.table == nullptr &&
@@ -340,9 +340,9 @@ void TreeSum<Weight>::pull(const plan::TreeEdge& edge, bool into_a, const plan::
   std::size_t size = 0;
   for (std::size_t i = 0; i < into.size; ++i) {
     if (gives_up(i, into.size)) break;
-    partial_->lists().prefetch_ahead({&reading, 1}, {into.ids, into.size}, i);
+    partial_->lists().prefetch_ahead({&query_relation, 1}, {into.ids, into.size}, i);
     const ScratchScope scope(partial_->scratch());
-    const Weight hanging = below(list(reading, into.ids[i], edge.inclusive, leaf_wanted), leaf, leaf_wanted);
+    const Weight hanging = below(list(query_relation, into.ids[i], edge.inclusive, leaf_wanted), leaf, leaf_wanted);
     if (hanging == 0) continue;
     const Weight weight = into.weights == nullptr ? hanging : multiply(into.weights[i], hanging);
     if (total != nullptr) {

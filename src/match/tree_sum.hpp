@@ -55,8 +55,9 @@ class TreeSum {
   void spread(const plan::TreeEdge& edge, bool into_a, const Node& leaf, const plan::Candidates& into_wanted,
               Table<Weight>& table);
   /// The list of a vertex, cut by order constraints.
-  [[nodiscard]] ListView list(graph::ReadingId reading, VertexId vertex, bool inclusive, const plan::Candidates& wanted) {
-    ListView view = partial_->lists().view(reading, vertex, inclusive, partial_->scratch());
+  [[nodiscard]] ListView list(graph::QueryRelationId query_relation, VertexId vertex, bool inclusive,
+                              const plan::Candidates& wanted) {
+    ListView view = partial_->lists().view(query_relation, vertex, inclusive, partial_->scratch());
     if (!wanted.below.empty()) partial_->cut(view, wanted);
     return view;
   }

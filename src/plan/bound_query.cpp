@@ -151,25 +151,25 @@ BoundQuery::BoundQuery(const Query& q, MatchMode match_mode, CountMode count_mod
   for (const QueryVertex& vertex : query.vertices) labels.push_back(vertex_labels_.bind(vertex.labels, graph.vertex_labels));
   edges.reserve(query.edges.size());
   replaced_.reserve(2 * query.edges.size());
-  std::vector<graph::ReadingId> added;
+  std::vector<graph::QueryRelationId> added;
   added.reserve(2 * query.edges.size() + query.vertices.size());
-  const auto add = [&](const graph::Reading& reading) {
-    added.push_back(graph.add_reading(reading));
+  const auto add = [&](const graph::QueryRelation& query_relation) {
+    added.push_back(graph.add_query_relation(query_relation));
     return added.back();
   };
   try {
     for (const QueryEdge& edge : query.edges) {
       BoundEdge bound{
           edge.source, edge.target, edge.directed && graph.directed(), edge_labels_.bind(edge.labels, graph.edge_labels), {}};
-      bound.reading[0] = add({direction(graph, edge, true), bound.labels, labels[edge.target]});
-      bound.reading[1] = add({direction(graph, edge, false), bound.labels, labels[edge.source]});
+      bound.query_relation[0] = add({direction(graph, edge, true), bound.labels, labels[edge.target]});
+      bound.query_relation[1] = add({direction(graph, edge, false), bound.labels, labels[edge.source]});
       edges.push_back(std::move(bound));
       neighbours_[edge.source] |= 1u << edge.target;
       neighbours_[edge.target] |= 1u << edge.source;
     }
     for (std::size_t v = 0; induced && v < labels.size(); ++v) any_edge.push_back(add({graph::Direction::both, {}, labels[v]}));
   } catch (...) {
-    for (const graph::ReadingId reading : added) graph.drop_reading(reading);
+    for (const graph::QueryRelationId query_relation : added) graph.drop_query_relation(query_relation);
     throw;
   }
   for (std::size_t i = 0; i < edges.size(); ++i) {
@@ -187,23 +187,23 @@ BoundQuery::BoundQuery(const Query& q, MatchMode match_mode, CountMode count_mod
 
 BoundQuery::~BoundQuery() {
   for (const BoundEdge& edge : edges) {
-    for (const graph::ReadingId reading : edge.reading) graph_->drop_reading(reading);
+    for (const graph::QueryRelationId query_relation : edge.query_relation) graph_->drop_query_relation(query_relation);
   }
-  for (const graph::ReadingId reading : any_edge) graph_->drop_reading(reading);
-  for (const Replaced& replaced : replaced_) graph_->drop_reading(replaced.reading);
+  for (const graph::QueryRelationId query_relation : any_edge) graph_->drop_query_relation(query_relation);
+  for (const Replaced& replaced : replaced_) graph_->drop_query_relation(replaced.query_relation);
 }
 
-void BoundQuery::restrict(std::uint32_t edge, unsigned end, graph::ReadingId reading) noexcept {
-  graph::ReadingId& held = edges[edge].reading[end];
+void BoundQuery::restrict(std::uint32_t edge, unsigned end, graph::QueryRelationId query_relation) noexcept {
+  graph::QueryRelationId& held = edges[edge].query_relation[end];
   replaced_.push_back({edge, end, held});  // its capacity was reserved
-  held = reading;
+  held = query_relation;
 }
 
 void BoundQuery::lift_restrictions() noexcept {
   for (; !replaced_.empty(); replaced_.pop_back()) {
-    graph::ReadingId& held = edges[replaced_.back().edge].reading[replaced_.back().end];
-    graph_->drop_reading(held);
-    held = replaced_.back().reading;
+    graph::QueryRelationId& held = edges[replaced_.back().edge].query_relation[replaced_.back().end];
+    graph_->drop_query_relation(held);
+    held = replaced_.back().query_relation;
   }
 }
 

@@ -1,5 +1,5 @@
-// A query bound to a data graph. Labels become numbers, and each end of a query edge gets the reading that leads to the other
-// end.
+// A query bound to a data graph. Labels become numbers, and each end of a query edge gets the query relation that leads to the
+// other end.
 #pragma once
 
 #include <array>
@@ -30,11 +30,11 @@ struct BoundEdge {
   std::uint32_t target;
   bool directed;  ///< false: both orientations of a data edge match
   LabelIds labels;
-  std::array<graph::ReadingId, 2> reading;  ///< [0] from source to target, [1] from target to source
+  std::array<graph::QueryRelationId, 2> query_relation;  ///< [0] from source to target, [1] from target to source
 };
 
-/// A query, its options, and its readings in the graph. It registers the readings, and drops them when it is destroyed. The
-/// graph must outlive it.
+/// A query, its options, and its query relations in the graph. It registers the query relations, and drops them when it is
+/// destroyed. The graph must outlive it.
 class BoundQuery {
  public:
   /// Requires a valid query. Throws Error(configuration) if a directed query edge meets undirected data, or if subgraphs are to
@@ -51,8 +51,8 @@ class BoundQuery {
   const std::uint64_t id;        ///< unique in this process; an address may be used again
   std::vector<LabelIds> labels;  ///< by query vertex; labels unknown to the graph get numbers of their own
   std::vector<BoundEdge> edges;
-  /// If induced, by query vertex: the reading along any edge to vertices that the query vertex's labels admit.
-  std::vector<graph::ReadingId> any_edge;
+  /// If induced, by query vertex: the query relation along any edge to vertices that the query vertex's labels admit.
+  std::vector<graph::QueryRelationId> any_edge;
   query::Group group;
   std::vector<condition::Program> conditions;  ///< all must be TRUE
   /// The numbers of the texts of each condition as symbols of the graph; negative for a text that no attribute has.
@@ -85,10 +85,11 @@ class BoundQuery {
   /// distinct edges.
   [[nodiscard]] bool edges_may_coincide() const noexcept { return edges_may_coincide_; }
 
-  /// Replaces the reading of a query edge at one end (0: source, 1: target). The new reading must cover a part of the old one
-  /// that includes everything matches need. Takes over one use of the new reading. The old one stays registered.
-  void restrict(std::uint32_t edge, unsigned end, graph::ReadingId reading) noexcept;
-  /// Restores the readings that restrict replaced, and drops those that it took over.
+  /// Replaces the query relation of a query edge at one end (0: source, 1: target). The new query relation must cover a part of
+  /// the old one that includes everything matches need. Takes over one use of the new query relation. The old one stays
+  /// registered.
+  void restrict(std::uint32_t edge, unsigned end, graph::QueryRelationId query_relation) noexcept;
+  /// Restores the query relations that restrict replaced, and drops those that it took over.
   void lift_restrictions() noexcept;
 
  private:
@@ -115,7 +116,7 @@ class BoundQuery {
   struct Replaced {
     std::uint32_t edge;
     unsigned end;
-    graph::ReadingId reading;
+    graph::QueryRelationId query_relation;
   };
   std::vector<Replaced> replaced_;
 };

@@ -36,12 +36,12 @@ Estimates::Estimates(const BoundQuery& query, double closure, bool as_it_stands)
     std::array<double, 2> lists{};
     double entries = 0;
     for (unsigned end = 0; end < 2; ++end) {
-      const graph::RelationFigures figures = query.graph().figures(edge.reading[end]);
+      const graph::RelationFigures figures = query.graph().figures(edge.query_relation[end]);
       entries = std::max(entries, static_cast<double>(figures.entries));
       const auto found = static_cast<double>(figures.entries);
       degree[end] = found == 0 ? unknown_degree : figures.squares / found;
       lists[end] = std::max(1.0, static_cast<double>(figures.lists));
-      if (found < telling_entries && !as_it_stands && !query.graph().resolve(edge.reading[end]).lent) {
+      if (found < telling_entries && !as_it_stands && !query.graph().resolve(edge.query_relation[end]).lent) {
         degree[end] = std::max(degree[end], unknown_degree);
         lists[end] = std::max(lists[end], telling_entries);
       }
@@ -102,9 +102,9 @@ Candidates candidates_for(const BoundQuery& query, std::uint32_t block, const st
       if ((positions[p] >> reach.bound & 1U) == 0) continue;
       joined = true;
       const Probe probe{position, is_inclusive(query, reach.edge, anchor), 1, reach.edge,
-                        query.edges[reach.edge].reading[reach.end]};
+                        query.edges[reach.edge].query_relation[reach.end]};
       const auto same = std::find_if(result.probes.begin(), result.probes.end(), [&](const Probe& other) {
-        return other.position == position && other.reading == probe.reading && other.inclusive == probe.inclusive;
+        return other.position == position && other.query_relation == probe.query_relation && other.inclusive == probe.inclusive;
       });
       if (same == result.probes.end()) {
         result.probes.push_back(probe);

@@ -33,7 +33,7 @@ class Estimates {
   void trust(const Observations& seen) noexcept { seen_ = &seen; }
   /// The end of its edge at which a probe reads (0: source, 1: target).
   [[nodiscard]] unsigned end(const Probe& probe) const noexcept {
-    return query_->edges[probe.edge].reading[0] == probe.reading ? 0 : 1;
+    return query_->edges[probe.edge].query_relation[0] == probe.query_relation ? 0 : 1;
   }
 
  private:

@@ -93,21 +93,22 @@ class Writer {
     return words.empty() ? "*" : fmt::format("{}", fmt::join(words, "|"));
   }
 
-  /// Formats the list of a reading at a vertex: direction(vertex, edge labels, labels of the neighbours).
-  [[nodiscard]] std::string list(graph::ReadingId id, std::string_view at, bool inclusive, unsigned power) const {
-    const graph::Reading& reading = query_.graph().reading(id);
-    const char* direction = reading.direction == graph::Direction::out  ? "out"
-                            : reading.direction == graph::Direction::in ? "in"
-                                                                        : "both";
-    return fmt::format("{}({}, {}, {}){}{}", direction, at, labels(reading.edge_labels, &BoundQuery::edge_label),
-                       labels(reading.neighbour_labels, &BoundQuery::vertex_label), inclusive ? "+anchor" : "",
+  /// Formats the list of a query relation at a vertex: direction(vertex, edge labels, labels of the neighbours).
+  [[nodiscard]] std::string list(graph::QueryRelationId id, std::string_view at, bool inclusive, unsigned power) const {
+    const graph::QueryRelation& query_relation = query_.graph().query_relation(id);
+    const char* direction = query_relation.direction == graph::Direction::out  ? "out"
+                            : query_relation.direction == graph::Direction::in ? "in"
+                                                                               : "both";
+    return fmt::format("{}({}, {}, {}){}{}", direction, at, labels(query_relation.edge_labels, &BoundQuery::edge_label),
+                       labels(query_relation.neighbour_labels, &BoundQuery::vertex_label), inclusive ? "+anchor" : "",
                        power == 1 ? "" : fmt::format("^{}", power));
   }
 
   [[nodiscard]] std::string lists(const std::vector<Probe>& probes) const {
     std::vector<std::string> all;
     all.reserve(probes.size());
-    for (const Probe& probe : probes) all.push_back(list(probe.reading, held_[probe.position], probe.inclusive, probe.power));
+    for (const Probe& probe : probes)
+      all.push_back(list(probe.query_relation, held_[probe.position], probe.inclusive, probe.power));
     return fmt::format("{}", fmt::join(all, " & "));
   }
 

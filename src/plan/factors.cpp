@@ -74,7 +74,7 @@ Candidates FactorBuilder::wanted(Mask block, const std::vector<Mask>& positions)
   return candidates;
 }
 
-// Returns the query edge between two blocks, or nullopt if more than one reading joins them.
+// Returns the query edge between two blocks, or nullopt if more than one query relation joins them.
 std::optional<TreeEdge> FactorBuilder::tree_edge(const std::vector<Mask>& blocks, std::size_t a, std::size_t b) const {
   const Candidates from_a = candidates_for(query_, blocks[b], {blocks[a]}, anchor_, 0);
   const Candidates from_b = candidates_for(query_, blocks[a], {blocks[b]}, anchor_, 0);
@@ -85,8 +85,8 @@ std::optional<TreeEdge> FactorBuilder::tree_edge(const std::vector<Mask>& blocks
                   static_cast<std::uint8_t>(b),
                   forth.inclusive,
                   forth.power,
-                  forth.reading,
-                  back.reading,
+                  forth.query_relation,
+                  back.query_relation,
                   static_cast<float>(estimates_.degree(forth.edge, estimates_.end(forth))),
                   static_cast<float>(estimates_.degree(back.edge, estimates_.end(back)))};
 }
@@ -180,12 +180,12 @@ Factor FactorBuilder::component_factor(const std::vector<Mask>& component, const
   return best;
 }
 
-// Collects the readings that a factor uses at a position.
-void FactorBuilder::note_reads(const Factor& factor, Position position, std::vector<graph::ReadingId>& reads) {
+// Collects the query relations that a factor uses at a position.
+void FactorBuilder::note_reads(const Factor& factor, Position position, std::vector<graph::QueryRelationId>& reads) {
   for (const Candidates& wanted : factor.vertices) {
     for (const Probe& probe : wanted.probes) {
-      if (probe.position != position || std::find(reads.begin(), reads.end(), probe.reading) != reads.end()) continue;
-      reads.push_back(probe.reading);
+      if (probe.position != position || std::find(reads.begin(), reads.end(), probe.query_relation) != reads.end()) continue;
+      reads.push_back(probe.query_relation);
     }
   }
   for (const Factor& inner : factor.inner) note_reads(inner, position, reads);

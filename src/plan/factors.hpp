@@ -49,7 +49,7 @@ class FactorBuilder {
   [[nodiscard]] std::optional<TreeEdge> tree_edge(const std::vector<Mask>& blocks, std::size_t a, std::size_t b) const;
   [[nodiscard]] std::optional<Factor> tree(const std::vector<Mask>& component, const std::vector<Mask>& positions) const;
   [[nodiscard]] Factor component_factor(const std::vector<Mask>& component, const std::vector<Mask>& positions) const;
-  static void note_reads(const Factor& factor, Position position, std::vector<graph::ReadingId>& reads);
+  static void note_reads(const Factor& factor, Position position, std::vector<graph::QueryRelationId>& reads);
   [[nodiscard]] std::vector<std::size_t> enumerable(const std::vector<Mask>& component,
                                                     const std::vector<Mask>& positions) const;
   static std::vector<std::uint32_t> members(Mask block);

@@ -81,8 +81,9 @@ std::vector<std::vector<std::uint32_t>> take_twins(const BoundQuery& query, std:
     for (const std::uint32_t u : free) {
       const bool alike = query.labels[u] == query.labels[v] && (query.neighbours(u) & ~held) == 0 && [&] {
         const Candidates other = candidates_for(query, Mask{1} << u, positions, anchor, positions.size());
-        return std::equal(own.probes.begin(), own.probes.end(), other.probes.begin(), other.probes.end(),
-                          [](const Probe& a, const Probe& b) { return a.position == b.position && a.reading == b.reading; });
+        return std::equal(
+            own.probes.begin(), own.probes.end(), other.probes.begin(), other.probes.end(),
+            [](const Probe& a, const Probe& b) { return a.position == b.position && a.query_relation == b.query_relation; });
       }();
       if (alike) {
         twins.push_back(u);

@@ -27,13 +27,13 @@ namespace deltamatch::plan {
 
 using Position = std::uint8_t;
 
-/// A condition on a candidate: it is in the list that `reading` gives at the vertex matched at `position`.
+/// A condition on a candidate: it is in the list that `query_relation` gives at the vertex matched at `position`.
 struct Probe {
   Position position;
   bool inclusive;          ///< homomorphism: the edge may map to the anchor's data edge
   std::uint8_t power = 1;  ///< number of query edges that read this list; each parallel edge counts to this power
   std::uint32_t edge;      ///< the query edge, or one of several
-  graph::ReadingId reading;
+  graph::QueryRelationId query_relation;
   friend bool operator==(const Probe&, const Probe&) = default;
 };
 
@@ -49,7 +49,7 @@ struct Candidates {
 struct Joined {
   Position position;
   std::uint8_t edges;
-  graph::ReadingId reading;  ///< from that vertex, along any edge
+  graph::QueryRelationId query_relation;  ///< from that vertex, along any edge
 };
 
 struct Level {
@@ -71,8 +71,8 @@ struct TreeEdge {
   std::uint8_t b;
   bool inclusive;
   std::uint8_t power;
-  graph::ReadingId a_to_b;
-  graph::ReadingId b_to_a;
+  graph::QueryRelationId a_to_b;
+  graph::QueryRelationId b_to_a;
   float a_degree;  ///< expected length of a vertex's a_to_b list
   float b_degree;
   std::uint8_t table = no_table;  ///< rooted sums: the table of sums over a leaf that depends on the root alone
@@ -87,12 +87,12 @@ struct Factor {
   std::vector<Candidates> vertices;                 ///< of the tree; one for bind
   std::vector<std::vector<std::uint32_t>> members;  ///< query vertices for each tree vertex; several if a term merges them
   std::vector<TreeEdge> edges;
-  std::uint32_t choose = 1;             ///< tree of one vertex: this many interchangeable ones are chosen, as a set
-  Position position = 0;                ///< bind: position of the vertex
-  std::vector<Factor> inner;            ///< bind
-  std::vector<graph::ReadingId> reads;  ///< bind: readings of the inner factors at the vertex
-  double per_candidate = 0;             ///< bind: expected cost of one candidate
-  std::vector<Factor> others;           ///< bind: alternatives to this vertex; the one with the fewest candidates is bound
+  std::uint32_t choose = 1;                   ///< tree of one vertex: this many interchangeable ones are chosen, as a set
+  Position position = 0;                      ///< bind: position of the vertex
+  std::vector<Factor> inner;                  ///< bind
+  std::vector<graph::QueryRelationId> reads;  ///< bind: query relations of the inner factors at the vertex
+  double per_candidate = 0;                   ///< bind: expected cost of one candidate
+  std::vector<Factor> others;  ///< bind: alternatives to this vertex; the one with the fewest candidates is bound
   double cost = 0;
 };
 

@@ -42,7 +42,8 @@ void find_reuse(std::vector<Level>& levels) {
     const auto& earlier = levels[i].candidates.probes;
     const bool part = std::all_of(earlier.begin(), earlier.end(), [&](const Probe& probe) {
       return std::find_if(level.candidates.probes.begin(), level.candidates.probes.end(), [&](const Probe& own) {
-               return own.position == probe.position && own.reading == probe.reading && own.inclusive == probe.inclusive;
+               return own.position == probe.position && own.query_relation == probe.query_relation &&
+                      own.inclusive == probe.inclusive;
              }) != level.candidates.probes.end();
     });
     if (!part || earlier.size() <= covered) continue;
@@ -51,7 +52,7 @@ void find_reuse(std::vector<Level>& levels) {
     level.rest.clear();
     for (const Probe& own : level.candidates.probes) {
       const bool done = std::any_of(earlier.begin(), earlier.end(), [&](const Probe& probe) {
-        return own.position == probe.position && own.reading == probe.reading;
+        return own.position == probe.position && own.query_relation == probe.query_relation;
       });
       if (!done) level.rest.push_back(own);
     }

@@ -28,14 +28,15 @@ class Tables {
 
  private:
   struct Key {
-    std::vector<Probe> probes;  // of the leaf; which edge it is does not matter
-    bool below;                 // the leaf is less than the root
-    bool into_below;            // the vertex that the leaf leads to is also less than the root
-    graph::ReadingId reading;   // from the leaf
+    std::vector<Probe> probes;              // of the leaf; which edge it is does not matter
+    bool below;                             // the leaf is less than the root
+    bool into_below;                        // the vertex that the leaf leads to is also less than the root
+    graph::QueryRelationId query_relation;  // from the leaf
     friend bool operator==(const Key& a, const Key& b) {
-      return a.reading == b.reading && a.below == b.below && a.into_below == b.into_below &&
-             std::ranges::equal(a.probes, b.probes,
-                                [](const Probe& x, const Probe& y) { return x.reading == y.reading && x.power == y.power; });
+      return a.query_relation == b.query_relation && a.below == b.below && a.into_below == b.into_below &&
+             std::ranges::equal(a.probes, b.probes, [](const Probe& x, const Probe& y) {
+               return x.query_relation == y.query_relation && x.power == y.power;
+             });
     }
   };
 

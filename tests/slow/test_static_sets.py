@@ -47,8 +47,7 @@ class Sets(StreamTest):
     def check(self, name, families, *, share, file=None, parts=()):
         """`families`: the number of queries of each family, all 200 or a sample. `parts`: sizes of connected parts of the
         queries that are counted as well. `share`: the share of counts of queries with up to 8 vertices that must be compared.
-        It holds if the counter has 40 s, the program has the default time, and the machine is busy
-        (bench/results/labelled-tve.md).
+        It holds if the counter has 40 s, the program has the default time, and the machine is busy.
         """
         index = Index(self.graph(file or name))
         patterns = self.queries(name, families)

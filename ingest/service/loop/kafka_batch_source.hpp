@@ -26,7 +26,7 @@ namespace deltamatch::ingest {
 /// New partitions are added between two batches. If a partition is gone, that is reported to the journal, and so is its return.
 /// It is then read from where it was left; if that is out of its range, it is refused. Meanwhile, batches name where it was
 /// left.
-class KafkaBatchSource final : public BatchSource<InputBatch> {
+class KafkaBatchSource {
  public:
   /// `input` must read nothing yet. It and the journal must outlive the source. Begins at `from`, which holds an offset for
   /// each of `partitions`. Any other partition in `from` is gone.
@@ -34,16 +34,15 @@ class KafkaBatchSource final : public BatchSource<InputBatch> {
                    Timestamp window, const std::vector<kafka::InputPartition>& partitions, const Offsets& from,
                    std::optional<Timestamp> watermark);
   /// Ends the thread and drops what it has read.
-  ~KafkaBatchSource() override;
+  ~KafkaBatchSource();
   KafkaBatchSource(const KafkaBatchSource&) = delete;
   KafkaBatchSource& operator=(const KafkaBatchSource&) = delete;
 
-  Arrival next_within(InputBatch& batch, std::chrono::milliseconds timeout) override {
-    return queue_.next_within(batch, timeout);
-  }
-  const UpdateBatch* upcoming(const std::stop_token& stop) override;
-  void wake() override { queue_.wake(); }
-  void stop() override { stopping_ = true; }
+  // See BatchSource.
+  Arrival next_within(InputBatch& batch, std::chrono::milliseconds timeout) { return queue_.next_within(batch, timeout); }
+  const UpdateBatch* upcoming(const std::stop_token& stop);
+  void wake() { queue_.wake(); }
+  void stop() { stopping_ = true; }
   /// The number of partitions that are gone. Any thread may call it.
   [[nodiscard]] std::size_t missing() const noexcept { return missing_.load(std::memory_order_relaxed); }
 
@@ -83,5 +82,6 @@ class KafkaBatchSource final : public BatchSource<InputBatch> {
   EndWatch ends_;
   std::thread thread_;
 };
+static_assert(BatchSource<KafkaBatchSource, InputBatch>);
 
 }  // namespace deltamatch::ingest

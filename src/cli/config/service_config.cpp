@@ -75,21 +75,20 @@ void read_batch(Section section, ingest::BatchingOptions& batching) {
   section.finish();
 }
 
-void read_gpu(Section section, BackendOptions& backend) {
+void read_gpu(Section section, GpuChoices& gpu) {
   CachePolicy policy{};
-  if (section.choice("policy", policy, cache_policy_names) && policy != CachePolicy::automatic) backend.policy = policy;
-  section.size("memory", backend.memory, 1 << 20, std::uint64_t{1} << 44, "free");
-  section.fraction("walks", backend.walks, GpuOptions::least_walks, GpuOptions::most_walks, "auto");
+  if (section.choice("policy", policy, cache_policy_names) && policy != CachePolicy::automatic) gpu.policy = policy;
+  section.size("memory", gpu.memory, 1 << 20, std::uint64_t{1} << 44, "free");
+  section.fraction("walks", gpu.walks, GpuOptions::least_walks, GpuOptions::most_walks, "auto");
   WalkCount walk_count{};
-  if (section.choice("walk_count", walk_count, walk_count_names) && walk_count != WalkCount::even)
-    backend.walk_count = walk_count;
+  if (section.choice("walk_count", walk_count, walk_count_names) && walk_count != WalkCount::even) gpu.walk_count = walk_count;
   if (const Node* const devices = section.find_list("devices")) {
     for (const Node& item : devices->items) {
       const auto device = read_number(item.text, 0, 1023);
-      if (device && std::ranges::find(backend.devices, static_cast<int>(*device)) != backend.devices.end()) {
+      if (device && std::ranges::find(gpu.devices, static_cast<int>(*device)) != gpu.devices.end()) {
         section.refuse("devices", fmt::format("device {} is named twice", *device), "name each once");
       } else if (device) {
-        backend.devices.push_back(static_cast<int>(*device));
+        gpu.devices.push_back(static_cast<int>(*device));
       } else if (!item.faulty) {
         section.refuse("devices", fmt::format("{} is not a device", Section::shown(item)),
                        "write the numbers that nvidia-smi shows: [0, 1]");
@@ -97,14 +96,14 @@ void read_gpu(Section section, BackendOptions& backend) {
     }
   }
   section.finish();
-  if (backend.devices == std::vector<int>{0}) backend.devices.clear();  // the same as without the key
+  if (gpu.devices == std::vector<int>{0}) gpu.devices.clear();  // the same as without the key
 }
 
 void read_engine(Section section, ServiceConfig& config) {
   std::uint64_t threads = 0;
   if (section.number("threads", threads, 1, 1024, "auto")) config.service.engine.threads = static_cast<unsigned>(threads);
   section.choice("backend", config.backend.name, backend_names());
-  read_gpu(section.section("gpu"), config.backend);
+  read_gpu(section.section("gpu"), config.backend.gpu);
   section.finish();
   if (const auto objected = objection(config.backend, "backend: ")) {
     section.refuse(section.has("backend") ? "backend" : "gpu", objected->what, objected->remedy);

@@ -1,4 +1,5 @@
-// Where matching is to run, as stated on the command line or in a configuration. The options besides the name are of GPUs.
+// Where matching is to run, as stated on the command line or in a configuration. Each backend with options of its own has a
+// struct for them.
 #pragma once
 
 #include <array>
@@ -16,8 +17,8 @@ namespace deltamatch::cli {
 /// The name that stands for the best backend of this machine.
 inline constexpr std::string_view automatic_backend = "auto";
 
-struct BackendOptions {
-  std::string name = std::string(automatic_backend);  ///< one of backend_names()
+/// What a user has stated for GPUs only: the options --gpu-…, --devices, --walks and their like, or the section engine.gpu.
+struct GpuChoices {
   std::optional<CachePolicy> policy;
   std::size_t memory = 0;    ///< bytes; 0: not given
   std::vector<int> devices;  ///< empty: not given
@@ -25,14 +26,20 @@ struct BackendOptions {
   std::optional<WalkCount> walk_count;
   bool measure = false;
 
-  /// Whether any option concerns GPUs only.
-  [[nodiscard]] bool tunes_gpu() const noexcept {
+  [[nodiscard]] bool given() const noexcept {
     return policy.has_value() || memory > 0 || !devices.empty() || walks > 0 || walk_count.has_value() || measure;
   }
+  friend bool operator==(const GpuChoices&, const GpuChoices&) = default;
+};
+
+struct BackendOptions {
+  std::string name = std::string(automatic_backend);  ///< one of backend_names()
+  GpuChoices gpu;
+
   /// Whether nothing says where to match.
-  [[nodiscard]] bool automatic() const noexcept { return name == automatic_backend && !tunes_gpu(); }
+  [[nodiscard]] bool automatic() const noexcept { return name == automatic_backend && !gpu.given(); }
   /// Whether a device is asked for.
-  [[nodiscard]] bool insists() const noexcept { return name == automatic_backend ? tunes_gpu() : name != "cpu"; }
+  [[nodiscard]] bool insists() const noexcept { return name == automatic_backend ? gpu.given() : name != "cpu"; }
   friend bool operator==(const BackendOptions&, const BackendOptions&) = default;
 };
 

@@ -52,28 +52,28 @@ void add_backend_options(const Command& command, BackendOptions& options, Device
 #else
   const std::string group = "GPU (not in this build)";
 #endif
-  add_size(command, "--gpu-memory", options.memory,
+  add_size(command, "--gpu-memory", options.gpu.memory,
            use == DeviceUse::counts ? "Memory per device, e.g. 8G (default: what is free, less 1/16)"
                                     : "Memory per device for lists, e.g. 8G (default: free less 1 GiB)")
       .group(group);
   command
       .add_value(
-          "--devices", [&options](const std::string& text) { options.devices = parse_devices(text); },
+          "--devices", [&options](const std::string& text) { options.gpu.devices = parse_devices(text); },
           "GPUs that share the work, e.g. 0,1 (default: 0)", "LIST")
       .group(group);
   if (use == DeviceUse::counts) return;
-  add_choice(command, "--gpu-policy", options.policy, "Which neighbour lists lie in device memory (default: auto)",
+  add_choice(command, "--gpu-policy", options.gpu.policy, "Which neighbour lists lie in device memory (default: auto)",
              choices(cache_policy_names))
       .group(group);
-  add_fraction(command, "--walks", options.walks, "Random walks that choose lists in a batch (default: up to 65536)",
+  add_fraction(command, "--walks", options.gpu.walks, "Random walks that choose lists in a batch (default: up to 65536)",
                GpuOptions::least_walks, GpuOptions::most_walks)
       .group(group);
-  add_choice(command, "--walk-count", options.walk_count, "How walks are drawn and counted (default: even)",
+  add_choice(command, "--walk-count", options.gpu.walk_count, "How walks are drawn and counted (default: even)",
              choices(walk_count_names))
       .group(group);
   command
       .add_flag(
-          "--measure-cache", [&options] { options.measure = true; },
+          "--measure-cache", [&options] { options.gpu.measure = true; },
           "Count all look-ups, to judge the choice of lists; slows matching")
       .group(group);
 }

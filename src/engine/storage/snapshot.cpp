@@ -118,15 +118,20 @@ void write_vertices(SectionWriter& out, const graph::Dictionary& dictionary, std
     const auto vertex = static_cast<VertexId>(number);
     return {dictionary.external(vertex), dictionary.label(vertex), dictionary.declared(vertex)};
   };
+  // Ids that are texts are far apart in memory, so they are touched only once: when they are written.
+  const auto head_of = [&](std::uint64_t number) {
+    const auto vertex = static_cast<VertexId>(number);
+    return head_of_vertex(dictionary.has_text_id(vertex), dictionary.declared(vertex));
+  };
   const auto next_alive = [&](std::uint64_t number) {
     while (number < numbers && !dictionary.alive(static_cast<VertexId>(number))) ++number;
     return number;
   };
   for (std::uint64_t first = next_alive(0); first < numbers;) {
-    const encoding::Head head = head_of(stored(first));
+    const encoding::Head head = head_of(first);
     std::uint64_t count = 0;
     std::uint64_t end = first;
-    for (; end < numbers && head_of(stored(end)) == head; end = next_alive(end + 1)) ++count;
+    for (; end < numbers && head_of(end) == head; end = next_alive(end + 1)) ++count;
     writer.begin_run(head, count);
     for (; first < end; first = next_alive(first + 1)) writer.put(stored(first));
   }

@@ -58,10 +58,10 @@ struct LabelNumbers {
 [[nodiscard]] constexpr encoding::Head head_of_edges(bool timed) noexcept {
   return {UpdateKind::insert_edge, encoding::field::label | (timed ? encoding::field::time : 0)};
 }
-[[nodiscard]] constexpr encoding::Head head_of(const StoredVertex& vertex) noexcept {
+[[nodiscard]] constexpr encoding::Head head_of_vertex(bool text_id, bool declared) noexcept {
   namespace field = encoding::field;
   return {UpdateKind::insert_vertex,
-          field::source_label | (vertex.id.is_text() ? field::text_source : 0) | (vertex.declared ? 0 : field::implied)};
+          field::source_label | (text_id ? field::text_source : 0) | (declared ? 0 : field::implied)};
 }
 
 /// Writes a section's vertices or edges.

@@ -24,7 +24,7 @@ AnchorEdges::AnchorEdges(const graph::DataGraph& graph, const match::QueryTask& 
       parts_(parts_per_thread * workers.size()) {
   const plan::BoundQuery& query = *task.query;
   const std::vector<plan::Plan>& plans = task.plans->plans;
-  if (const graph::Resolved& where = graph.resolve(query.edges[plans[0].anchor.edge].reading[0]); where.lent) {
+  if (const graph::Resolved& where = graph.resolve(query.edges[plans[0].anchor.edge].query_relation[0]); where.lent) {
     read_lent(where);
     return;
   }

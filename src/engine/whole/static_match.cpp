@@ -46,7 +46,7 @@ constexpr double renumbering_cost = 10;
 constexpr double slowest_renumbering = 1e-6;  // seconds per entry; renumbering cannot be interrupted
 
 bool reads_candidates(const StaticScene& scene, const plan::BoundQuery& query) {
-  return scene.graph.resolve(query.edges[0].reading[0]).lent;
+  return scene.graph.resolve(query.edges[0].query_relation[0]).lent;
 }
 
 /// Sums of large queries take long to plan. They are seldom needed if few matches are wanted, or among candidates.
@@ -135,13 +135,14 @@ class Run {
  private:
   [[nodiscard]] Count matches() const { return listing_ ? listing_->written() : match::total(task_, found_[0].plans); }
 
-  /// The readings must be resolved.
+  /// The query relations must be resolved.
   [[nodiscard]] FilterCase filter_case() const {
     FilterCase known;
     known.labelled = std::ranges::any_of(bound_.labels, [](const plan::LabelIds& labels) { return !labels.empty(); });
     known.far = bound_.vertices() >= long_query && std::ranges::any_of(bound_.edges, [&](const plan::BoundEdge& edge) {
-                  const graph::RelationFigures figures = scene_.graph.figures(edge.reading[0]);
-                  return leads_on(edge.reading[0] != edge.reading[1], figures.squares, static_cast<double>(figures.entries));
+                  const graph::RelationFigures figures = scene_.graph.figures(edge.query_relation[0]);
+                  return leads_on(edge.query_relation[0] != edge.query_relation[1], figures.squares,
+                                  static_cast<double>(figures.entries));
                 });
     known.limited = options_.limit.has_value();
     known.launches = scene_.matcher.preferred_anchors() > 1;
@@ -340,7 +341,7 @@ class Run {
     if (plans.rooted) return plans.rooted->count.cost;
     double work = 0;
     for (const plan::Plan& plan : plans.plans) {
-      const auto entries = static_cast<double>(scene_.graph.figures(bound_.edges[plan.anchor.edge].reading[0]).entries);
+      const auto entries = static_cast<double>(scene_.graph.figures(bound_.edges[plan.anchor.edge].query_relation[0]).entries);
       work += entries * (plan.count.terms.empty() ? plan.cost : plan.count.cost) / static_cast<double>(plans.plans.size());
     }
     return work;

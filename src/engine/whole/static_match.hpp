@@ -26,7 +26,8 @@ struct StaticScene {
 };
 
 /// The plans by which match_whole matches the query. If `anchor` is given, all plans begin with that query edge. A listing that
-/// begins without sums gets them only if `sums` is set. Plans have no sums once `stop` is set. The readings must be resolved.
+/// begins without sums gets them only if `sums` is set. Plans have no sums once `stop` is set. The query relations must be
+/// resolved.
 [[nodiscard]] plan::QueryPlans plan_whole(const StaticScene& scene, const plan::BoundQuery& query, const StaticOptions& options,
                                           const match::StopFlag& stop, std::optional<std::uint32_t> anchor = std::nullopt,
                                           bool sums = false);

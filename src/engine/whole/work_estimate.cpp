@@ -21,8 +21,8 @@ WorkEstimate::WorkEstimate(const graph::DataGraph& graph, const plan::BoundQuery
   std::vector<std::pair<const graph::Adjacency*, graph::RelationId>> lists;
   std::size_t vertices = graph.base().vertices();
   for (const auto& edge : query.edges) {
-    for (const graph::ReadingId reading : edge.reading) {
-      const graph::Resolved& where = graph.resolve(reading);
+    for (const graph::QueryRelationId query_relation : edge.query_relation) {
+      const graph::Resolved& where = graph.resolve(query_relation);
       if (where.store == nullptr) continue;
       lists.emplace_back(where.store, where.relation);
       vertices = std::max(vertices, where.store->vertices());

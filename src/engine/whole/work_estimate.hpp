@@ -20,7 +20,7 @@ namespace deltamatch::engine {
 /// soon; the estimate is then useless.
 class WorkEstimate {
  public:
-  /// The readings must be resolved. `ordered`: matches keep order constraints.
+  /// The query relations must be resolved. `ordered`: matches keep order constraints.
   WorkEstimate(const graph::DataGraph& graph, const plan::BoundQuery& query, bool ordered, Workers& workers,
                const match::StopFlag& stop);
 

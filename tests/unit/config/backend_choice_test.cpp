@@ -49,9 +49,9 @@ TEST(BackendChoice, AutoTakesTheCpuWithOneWarningWhereADeviceOpensWithAnError) {
 TEST(BackendChoice, WhoInsistsIsToldTheError) {
   std::vector<BackendOptions> insisting(4);
   insisting[0].name = "gpu";
-  insisting[1].policy = CachePolicy::degree;
-  insisting[2].devices = {1};
-  insisting[3].memory = 1;
+  insisting[1].gpu.policy = CachePolicy::degree;
+  insisting[2].gpu.devices = {1};
+  insisting[3].gpu.memory = 1;
   for (const BackendOptions& options : insisting) {
     Broken broken{{0, 1}};
     EXPECT_THROW(static_cast<void>(broken.choose(options)), Error);
@@ -88,7 +88,7 @@ TEST(BackendChoice, ADeviceThatIsNotThereIsAUsageError) {
   Broken broken{{0, 1}};
   try {
     BackendOptions options;
-    options.devices = {0, 7};
+    options.gpu.devices = {0, 7};
     static_cast<void>(broken.choose(options));
     FAIL();
   } catch (const Error& error) {
@@ -113,7 +113,7 @@ TEST(BackendChoice, AnEntryIsAllThatABackendNeeds) {
   BackendOptions cpu;
   cpu.name = "cpu";
   EXPECT_EQ(choose_backend(cpu, {}, table), nullptr) << "CPU cores need no backend";
-  plain.memory = 1;
+  plain.gpu.memory = 1;
   EXPECT_THAT(objection(plain, "--backend ")->what, HasSubstr("options of GPUs"));
 }
 

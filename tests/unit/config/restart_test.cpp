@@ -67,7 +67,7 @@ TEST_F(RestartTest, EachKeyIsTold) {
 TEST_F(RestartTest, WhatIsSetForGpusIsToldAsTheEngine) {
   const ServiceConfig before = read("");
   ServiceConfig now = before;
-  now.backend.memory = std::size_t{1} << 30;
+  now.backend.gpu.memory = std::size_t{1} << 30;
   EXPECT_THAT(keys_that_need_restart(before, now), ElementsAre("engine"));
 }
 

@@ -180,6 +180,33 @@ TEST(Packed, LabelsAreKnownBeforeTheyAreUsed) {
   EXPECT_FALSE(unpacked("\x10\x02\x02\x04\x00\x01L\x02\x04\x01\x01L"s, 2));
 }
 
+TEST(Packed, ManyLabelsHaveOneNumberEach) {
+  std::vector<std::string> labels;
+  for (int i = 0; i < 40; ++i) labels.push_back("label " + std::to_string(i % 20));
+  std::string bytes;
+  ByteWriter out(bytes);
+  LabelsByFirstUse writer;
+  for (const std::string& label : labels) writer.put(out, label);
+  ByteReader in(bytes);
+  LabelsByFirstUse reader;
+  for (const std::string& label : labels) ASSERT_EQ(reader.take(in), label);
+  EXPECT_TRUE(in.finished());
+  for (const int again : {3, 15}) {  // a text that has a number already, among the first few and behind them
+    std::string twice;
+    ByteWriter forger(twice);
+    for (std::uint64_t i = 0; i < 20; ++i) {
+      forger.number(i);
+      forger.text(labels[i]);
+    }
+    forger.number(20);
+    forger.text(labels[static_cast<std::size_t>(again)]);
+    ByteReader forged(twice);
+    LabelsByFirstUse refuses;
+    for (int i = 0; i < 21; ++i) static_cast<void>(refuses.take(forged));
+    EXPECT_FALSE(forged.sound());
+  }
+}
+
 TEST(Heads, WhatThisVersionDoesNotReadIsNamed) {
   const auto reason = [](UpdateKind kind, std::uint64_t fields) { return unreadable({kind, fields}).value_or(""); };
   EXPECT_EQ(reason(UpdateKind::insert_edge, field::of_edge), "");

@@ -466,7 +466,7 @@ TEST_P(FailureTest, AQueryThatCannotBeAddedLeavesNothing) {
       return failed;
     }
     EXPECT_EQ(process(engine, batch), expected_without);
-    // No reading of the query is left to be maintained.
+    // No query relation of the query is left to be maintained.
     EXPECT_EQ(engine.graph().adjacency_bytes, bytes_without);
     EXPECT_EQ(engine.add_query(query, listing), expected_id);
     return failed;

@@ -45,8 +45,8 @@ class PlainSums {
     unsigned open_edges = 0;
   };
 
-  std::span<const std::uint32_t> look_up(graph::ReadingId reading, VertexId vertex) {
-    const graph::Resolved& where = resolved_[reading];
+  std::span<const std::uint32_t> look_up(graph::QueryRelationId query_relation, VertexId vertex) {
+    const graph::Resolved& where = resolved_[query_relation];
     if (where.store == nullptr) return {};
     accesses[{vertex, where.kind()}] += 1;
     return where.store->ids(vertex, where.relation);
@@ -107,7 +107,7 @@ class PlainSums {
     const auto work = [&](const Factor& factor) {
       double shortest = INFINITY;
       for (const plan::Probe& probe : factor.vertices[0].probes) {
-        shortest = std::min<double>(shortest, static_cast<double>(look_up(probe.reading, at_[probe.position]).size()));
+        shortest = std::min<double>(shortest, static_cast<double>(look_up(probe.query_relation, at_[probe.position]).size()));
       }
       return shortest * factor.per_candidate;
     };
@@ -123,7 +123,7 @@ class PlainSums {
 
   std::vector<VertexId> candidates(const Candidates& wanted, std::uint32_t share = 0, std::uint32_t shares = 1) {
     std::vector<std::span<const std::uint32_t>> lists;
-    for (const plan::Probe& probe : wanted.probes) lists.push_back(look_up(probe.reading, at_[probe.position]));
+    for (const plan::Probe& probe : wanted.probes) lists.push_back(look_up(probe.query_relation, at_[probe.position]));
     std::vector<VertexId> found;
     std::uint32_t number = 0;
     for (const VertexId vertex : *std::ranges::min_element(lists, {}, [](const auto& list) { return list.size(); })) {
@@ -197,8 +197,8 @@ class PlainSums {
           weight *= below;
         }
       } else {
-        const graph::ReadingId reading = next.into_a ? edge.b_to_a : edge.a_to_b;
-        Weights pushed = push(leaf, reading, tree.vertices[rest], into.bare);
+        const graph::QueryRelationId query_relation = next.into_a ? edge.b_to_a : edge.a_to_b;
+        Weights pushed = push(leaf, query_relation, tree.vertices[rest], into.bare);
         if (!into.bare) {
           multiply(into, pushed);
         } else {
@@ -217,11 +217,11 @@ class PlainSums {
     return sum;
   }
 
-  Weights push(const Node& leaf, graph::ReadingId reading, const Candidates& into, bool distinct) {
+  Weights push(const Node& leaf, graph::QueryRelationId query_relation, const Candidates& into, bool distinct) {
     Weights found;
     for (const auto& [vertex, weight] : leaf.weights) {
       if (weight == 0) continue;
-      for (const VertexId other : look_up(reading, vertex)) {
+      for (const VertexId other : look_up(query_relation, vertex)) {
         if (allows(into, other, distinct)) found[other] += weight;
       }
     }

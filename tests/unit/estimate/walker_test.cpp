@@ -1,5 +1,5 @@
-// A third reading of the plans. Programs that run on all partial matches count what the CPU matcher counts. They look up what a
-// plain reading of the definition looks up.
+// A third way to read the plans. Programs that run on all partial matches count what the CPU matcher counts. They look up what
+// a plain reading of the definition looks up.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -23,9 +23,9 @@ Fixture clique_with_an_ear(VertexId clique, const std::string& pattern) {
   return {false, std::vector<std::string>(clique + 1), edges, pattern};
 }
 
-std::set<graph::ReadingId> readings(const plan::BoundQuery& query) {
-  std::set<graph::ReadingId> all;
-  for (const plan::BoundEdge& edge : query.edges) all.insert(edge.reading.begin(), edge.reading.end());
+std::set<graph::QueryRelationId> query_relations(const plan::BoundQuery& query) {
+  std::set<graph::QueryRelationId> all;
+  for (const plan::BoundEdge& edge : query.edges) all.insert(edge.query_relation.begin(), edge.query_relation.end());
   return all;
 }
 
@@ -59,7 +59,7 @@ TEST_F(Filters, LeaveListsSharedWhereTheyTakeLittleOut) {
   const FilterReport report = filtering_.take_report();
   ASSERT_TRUE(report.used);
   EXPECT_EQ(report.steps[1].candidates, (std::vector<std::uint64_t>{20, 21, 20, 21}));
-  EXPECT_EQ(readings(f.query()).size(), 1) << "a plan reuses what it has read for another query vertex";
+  EXPECT_EQ(query_relations(f.query()).size(), 1) << "a plan reuses what it has read for another query vertex";
 }
 
 TEST_F(Filters, LeaveStepsOut) {
@@ -95,7 +95,7 @@ TEST_F(Filters, KeepListsApartWhereTheyTakeMuchOut) {
   Fixture f = clique_with_an_ear(3, "(a)--(b)--(c)--(d)--(a), (a)--(c)");
   run(f, Filter::degree);
   EXPECT_EQ(filtering_.take_report().steps.back().candidates, (std::vector<std::uint64_t>{2, 4, 2, 4}));
-  EXPECT_GT(readings(f.query()).size(), 1);
+  EXPECT_GT(query_relations(f.query()).size(), 1);
 }
 
 // The lists differ by query vertex. An anchor concerns the plans whose ends it fits, in their orientation.
@@ -123,36 +123,36 @@ TEST_F(Filters, AnchorsConcernPlansWhoseListsHoldThem) {
 
 TEST_F(Filters, LeaveTheGraphWhereThereIsNoRoomForLists) {
   Fixture f(false, {"A", "B", "A", "B"}, {{0, 1, ""}, {1, 2, ""}, {2, 3, ""}}, "(a:A)--(b:B)", MatchMode::isomorphism, slabs_);
-  const std::set<graph::ReadingId> before = readings(f.query());
+  const std::set<graph::QueryRelationId> before = query_relations(f.query());
   slabs_.full = true;
   for (const bool tells : {false, true}) {
     slabs_.tells = tells;
     run(f, Filter::degree);
-    EXPECT_EQ(readings(f.query()), before);
+    EXPECT_EQ(query_relations(f.query()), before);
     EXPECT_FALSE(filtering_.take_report().used);
   }
   slabs_.full = false;
   run(f, Filter::degree);
-  EXPECT_NE(readings(f.query()), before) << "there were lists to make";
+  EXPECT_NE(query_relations(f.query()), before) << "there were lists to make";
 }
 
 TEST_F(Filters, ThatAreStoppedClaimNothing) {
   Fixture f = clique_with_an_ear(20, "(a)--(b)--(c)--(d)--(a), (a)--(c)");
-  const std::set<graph::ReadingId> before = readings(f.query());
+  const std::set<graph::QueryRelationId> before = query_relations(f.query());
   const std::atomic<bool> stop = true;
   filtering_.run(f.query(), f.graph(), Filter::refine, Numbering::of_graph, workers_, stop);
   EXPECT_FALSE(filtering_.no_match());
   EXPECT_TRUE(filtering_.take_report().steps.empty());
-  EXPECT_EQ(readings(f.query()), before);
+  EXPECT_EQ(query_relations(f.query()), before);
 }
 
 TEST_F(Filters, GiveTheGraphBack) {
   Fixture f = clique_with_an_ear(20, "(a)--(b)--(c)--(d)--(a), (a)--(c)");
-  const std::set<graph::ReadingId> before = readings(f.query());
+  const std::set<graph::QueryRelationId> before = query_relations(f.query());
   run(f, Filter::refine);
-  EXPECT_NE(readings(f.query()), before);
+  EXPECT_NE(query_relations(f.query()), before);
   filtering_.discard_lists(f.query());
-  EXPECT_EQ(readings(f.query()), before);
+  EXPECT_EQ(query_relations(f.query()), before);
   EXPECT_FALSE(f.graph().resolve(*before.begin()).lent);
   EXPECT_FALSE(filtering_.take_report().used);
 }

@@ -30,7 +30,7 @@ class Pruned {
   /// The data edges (source, target) to which a query edge can be mapped, read from the lists at one end.
   [[nodiscard]] Pairs read(std::uint32_t edge, unsigned end) const {
     Pairs pairs;
-    const graph::Resolved& where = fixture_->graph().resolve(fixture_->query().edges[edge].reading[end]);
+    const graph::Resolved& where = fixture_->graph().resolve(fixture_->query().edges[edge].query_relation[end]);
     for (VertexId vertex = 0; vertex < where.store->vertices(); ++vertex) {
       for (const VertexId neighbour : where.store->ids(vertex, where.relation)) {
         pairs.insert(end == 0 ? std::pair{vertex, neighbour} : std::pair{neighbour, vertex});
@@ -78,11 +78,12 @@ TEST(PrunedLists, AreSharedByQueryVerticesWithTheSameCandidates) {
   const std::string star = "(a:A)--(b0:B), (a)--(b1:B)";
   Fixture f(false, labels, edges, star);
   const Pruned pruned(f, 2, Numbering::of_graph);
-  EXPECT_EQ(f.query().edges[0].reading, f.query().edges[1].reading);
+  EXPECT_EQ(f.query().edges[0].query_relation, f.query().edges[1].query_relation);
   EXPECT_EQ(pruned.lists().entries(), 4) << "0 has two neighbours and 1 is no candidate; two and back";
   Fixture other(false, labels, edges, pattern);
   const Pruned apart(other, 2, Numbering::of_graph);
-  EXPECT_NE(other.query().edges[1].reading[0], other.query().edges[3].reading[0]) << "c0 and c1 are alike, b0 and b1 are not";
+  EXPECT_NE(other.query().edges[1].query_relation[0], other.query().edges[3].query_relation[0])
+      << "c0 and c1 are alike, b0 and b1 are not";
 }
 
 TEST(PrunedLists, NumberVerticesByAscendingDegree) {
@@ -97,7 +98,7 @@ TEST(PrunedLists, NumberVerticesByAscendingDegree) {
     expected.emplace(number[target], number[source]);
   }
   EXPECT_EQ(pruned.read(0, 0), expected);
-  const graph::Resolved& where = f.graph().resolve(f.query().edges[0].reading[0]);
+  const graph::Resolved& where = f.graph().resolve(f.query().edges[0].query_relation[0]);
   const auto ids = where.store->ids(3, where.relation);
   EXPECT_TRUE(std::ranges::is_sorted(ids)) << "1 leads to 0, 2 and 3";
   EXPECT_EQ(ids.size(), 3);
@@ -108,7 +109,7 @@ TEST(PrunedLists, KeepParallelEdgesApartInAnotherNumbering) {
   const Pruned pruned(f, 0, Numbering::by_degree);
   EXPECT_EQ(pruned.lists().entries(), 8) << "each edge at both ends";
   // Degrees 3, 3, 2: vertex 2 comes first.
-  const graph::Resolved& where = f.graph().resolve(f.query().edges[0].reading[0]);
+  const graph::Resolved& where = f.graph().resolve(f.query().edges[0].query_relation[0]);
   const graph::List list = where.store->list(1, where.relation);
   ASSERT_EQ(list.size, 3);
   EXPECT_EQ((std::vector<VertexId>{list.ids, list.ids + 3}), (std::vector<VertexId>{0, 2, 2}));

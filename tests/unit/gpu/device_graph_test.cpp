@@ -45,7 +45,7 @@ class DeviceGraphTest : public testing::TestWithParam<Setting> {
     ASSERT_EQ(found.size(), expected.size()) << when;
     const std::size_t vertices = graph_.graph().base().vertices();
     for (std::size_t i = 0; i < expected.size(); ++i) {
-      ASSERT_EQ(found[i], expected[i]) << when << ": reading " << i / vertices << ", vertex " << i % vertices;
+      ASSERT_EQ(found[i], expected[i]) << when << ": query relation " << i / vertices << ", vertex " << i % vertices;
     }
     if (GetParam().storage != Storage::resident) return;
     for (const Store& store : mirror_->view().stores) {
@@ -69,7 +69,7 @@ TEST_P(DeviceGraphTest, EqualsTheGraphAfterEveryBatch) {
   for (int round = 0; round < 250; ++round) {
     const std::string when = "round " + std::to_string(round);
     const std::uint32_t kind = graph_.below(20);
-    if (kind == 0) graph_.toggle_reading();
+    if (kind == 0) graph_.toggle_query_relation();
     if (kind == 1) graph_.grow(1 + graph_.below(30));
     if (kind == 2) {  // a batch that is not matched
       graph_.stage(graph_.below(50), 50);
@@ -366,7 +366,7 @@ TEST(DeviceGraph, MemoryToMergeInIsTakenSeldom) {
   graph.track_changes();
   const LabelId label = graph.edge_labels.intern("A");
   for (VertexId vertex = 0; vertex <= spokes + 1000; ++vertex) graph.dictionary.create(std::int64_t{vertex}, empty_label);
-  graph.add_reading({graph::Direction::both, {label}, {}});
+  graph.add_query_relation({graph::Direction::both, {label}, {}});
   HostOps::Figures figures;
   Workers workers(2);
   DeviceGraph mirror(std::make_unique<HostOps>(figures), {Storage::resident, 0, std::size_t{1} << 20}, workers);
@@ -477,25 +477,25 @@ class DeviceGraphByLabels : public testing::TestWithParam<const char*> {
     reads_ = reads_of(world_.tasks, resolved_);
   }
   // Whether matching may read the vertex's list.
-  [[nodiscard]] bool may_read(graph::ReadingId reading, VertexId vertex) const {
+  [[nodiscard]] bool may_read(graph::QueryRelationId query_relation, VertexId vertex) const {
     const plan::BoundQuery& query = *world_.tasks[0].query;
     const LabelId label = world_.graph.dictionary.label(vertex);
     return std::ranges::any_of(query.edges, [&](const plan::BoundEdge& edge) {
-      return (edge.reading[0] == reading && plan::admits(query.labels[edge.source], label)) ||
-             (edge.reading[1] == reading && plan::admits(query.labels[edge.target], label));
+      return (edge.query_relation[0] == query_relation && plan::admits(query.labels[edge.source], label)) ||
+             (edge.query_relation[1] == query_relation && plan::admits(query.labels[edge.target], label));
     });
   }
   void expect_lists(const GraphView& view) const {
-    for (graph::ReadingId reading = 0; reading < resolved_.size(); ++reading) {
-      const graph::Resolved& where = resolved_[reading];
+    for (graph::QueryRelationId query_relation = 0; query_relation < resolved_.size(); ++query_relation) {
+      const graph::Resolved& where = resolved_[query_relation];
       if (where.store == nullptr) continue;
       for (VertexId v = 0; v < where.store->vertices(); ++v) {
-        if (!may_read(reading, v)) continue;
+        if (!may_read(query_relation, v)) continue;
         Dumper count{nullptr};
-        count.put_list(view, view.readings[reading], v);
+        count.put_list(view, view.query_relations[query_relation], v);
         std::vector<std::uint32_t> words(count.words);
         Dumper write{words.data()};
-        write.put_list(view, view.readings[reading], v);
+        write.put_list(view, view.query_relations[query_relation], v);
         const auto ids = where.store->ids(v, where.relation);
         ASSERT_EQ(words[0], ids.size()) << "vertex " << v;
         ASSERT_TRUE(std::equal(ids.begin(), ids.end(), words.begin() + 1)) << "vertex " << v;
@@ -565,7 +565,7 @@ INSTANTIATE_TEST_SUITE_P(Queries, DeviceGraphByLabels,
                          testing::Values("(a:V0)-[:E0]->(b:V1)-[:E0]->(c:V2)", "(a:V0)-->(b:V1)--(c:V2)",
                                          "(a:V0)-[:E0]->(b:V1|V2)<-[:E1]-(c:V0), (a)-[:E0]->(d:V3)"));
 
-TEST(Reads, AreOfEveryReadingWhereOthersStandToo) {
+TEST(Reads, AreOfEveryQueryRelationWhereOthersStandToo) {
   estimate::World world({.vertices = 100, .edges = 400, .vertex_labels = 3}, 72);
   world.add(parse_pattern("(a:V0)--(b:V1)", "one"));
   world.add(parse_pattern("(a:V1)--(b:V2)", "other"));

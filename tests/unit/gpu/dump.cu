@@ -8,26 +8,26 @@ namespace deltamatch::gpu {
 namespace {
 
 // One thread for each vertex. If `begins` is null, it counts its words; otherwise it writes them from begins[vertex] on.
-__global__ void dump_kernel(GraphView view, std::uint32_t reading, std::uint32_t vertices, std::uint32_t* sizes,
+__global__ void dump_kernel(GraphView view, std::uint32_t query_relation, std::uint32_t vertices, std::uint32_t* sizes,
                             const std::uint64_t* begins, std::uint32_t* words) {
   const std::uint32_t vertex = blockIdx.x * blockDim.x + threadIdx.x;
   if (vertex >= vertices) return;
   Dumper dumper{begins == nullptr ? nullptr : words + begins[vertex]};
-  dumper.put_list(view, view.readings[reading], vertex);
+  dumper.put_list(view, view.query_relations[query_relation], vertex);
   sizes[vertex] = dumper.words;
 }
 
 }  // namespace
 
-std::vector<std::vector<std::uint32_t>> dump_on_device(const GraphView& view, std::size_t readings) {
+std::vector<std::vector<std::uint32_t>> dump_on_device(const GraphView& view, std::size_t query_relations) {
   const std::uint32_t vertices = view.stores[0].vertices;
   const unsigned threads = 128;
   const unsigned blocks = (vertices + threads - 1) / threads;
   const auto sizes = make_device_memory<std::uint32_t>(vertices);
   const auto begins = make_device_memory<std::uint64_t>(vertices);
   std::vector<std::vector<std::uint32_t>> all;
-  for (std::uint32_t reading = 0; reading < readings; ++reading) {
-    dump_kernel<<<blocks, threads>>>(view, reading, vertices, sizes.get(), nullptr, nullptr);
+  for (std::uint32_t query_relation = 0; query_relation < query_relations; ++query_relation) {
+    dump_kernel<<<blocks, threads>>>(view, query_relation, vertices, sizes.get(), nullptr, nullptr);
     check(cudaGetLastError(), "dump kernel");
     std::vector<std::uint32_t> counts(vertices);
     check(cudaMemcpy(counts.data(), sizes.get(), vertices * sizeof(std::uint32_t), cudaMemcpyDeviceToHost), "cudaMemcpy");
@@ -39,7 +39,7 @@ std::vector<std::vector<std::uint32_t>> dump_on_device(const GraphView& view, st
     }
     check(cudaMemcpy(begins.get(), offsets.data(), vertices * sizeof(std::uint64_t), cudaMemcpyHostToDevice), "cudaMemcpy");
     const auto words = make_device_memory<std::uint32_t>(total + 1);
-    dump_kernel<<<blocks, threads>>>(view, reading, vertices, sizes.get(), begins.get(), words.get());
+    dump_kernel<<<blocks, threads>>>(view, query_relation, vertices, sizes.get(), begins.get(), words.get());
     check(cudaGetLastError(), "dump kernel");
     std::vector<std::uint32_t> host(total);
     check(cudaMemcpy(host.data(), words.get(), total * sizeof(std::uint32_t), cudaMemcpyDeviceToHost), "cudaMemcpy");

@@ -65,7 +65,7 @@ TEST(FlatPrograms, QueriesThatReadLongerListsThanKernelsNumberAreLeftOut) {
   world.add(triangle("E1"));
   world.stage();
   const auto longest = [&](std::size_t task) {
-    const graph::Resolved& where = world.graph.resolve(world.tasks[task].query->edges[0].reading[0]);
+    const graph::Resolved& where = world.graph.resolve(world.tasks[task].query->edges[0].query_relation[0]);
     return where.store->longest(where.relation);
   };
   ASSERT_GE(longest(0), 19);
@@ -90,7 +90,7 @@ TEST(FlatPrograms, WhatABatchAddsCounts) {
   world.add(lollipop(0, 3));
   world.stage();
   std::vector<bool> left_out;
-  const graph::Resolved& where = world.graph.resolve(world.tasks[0].query->edges[0].reading[0]);
+  const graph::Resolved& where = world.graph.resolve(world.tasks[0].query->edges[0].query_relation[0]);
   const auto before = static_cast<std::uint32_t>(where.store->ids(0, where.relation).size());
   flatten_all(world, left_out, {.longest_list = before + 1});
   EXPECT_EQ(left_out, std::vector{false});
@@ -98,12 +98,12 @@ TEST(FlatPrograms, WhatABatchAddsCounts) {
   EXPECT_EQ(left_out, std::vector{true});
 }
 
-// Very many standing queries with labels register more readings than a probe can name.
-TEST(FlatPrograms, QueriesWhoseReadingsCannotBeNamedAreLeftOut) {
-  static_assert(KernelLimits{}.readings - 1 == std::numeric_limits<decltype(Probe::reading)>::max());
-  static_assert(KernelLimits{}.readings - 1 == std::numeric_limits<decltype(Joined::reading)>::max());
-  static_assert(KernelLimits{}.readings - 1 == std::numeric_limits<decltype(SumEdge::a_to_b)>::max());
-  static_assert(KernelLimits{}.readings - 1 == std::numeric_limits<decltype(SumEdge::b_to_a)>::max());
+// Very many standing queries with labels register more query relations than a probe can name.
+TEST(FlatPrograms, QueriesWhoseQueryRelationsCannotBeNamedAreLeftOut) {
+  static_assert(KernelLimits{}.query_relations - 1 == std::numeric_limits<decltype(Probe::query_relation)>::max());
+  static_assert(KernelLimits{}.query_relations - 1 == std::numeric_limits<decltype(Joined::query_relation)>::max());
+  static_assert(KernelLimits{}.query_relations - 1 == std::numeric_limits<decltype(SumEdge::a_to_b)>::max());
+  static_assert(KernelLimits{}.query_relations - 1 == std::numeric_limits<decltype(SumEdge::b_to_a)>::max());
   World world({.edges = 200}, 8);
   const auto registered = [&] { return static_cast<std::uint32_t>(world.graph.resolved().size()); };
   world.add(lollipop(0, 3), MatchMode::isomorphism, CountMode::subgraphs, true);
@@ -113,13 +113,13 @@ TEST(FlatPrograms, QueriesWhoseReadingsCannotBeNamedAreLeftOut) {
   ASSERT_GT(registered(), names);
   world.stage();
   std::vector<bool> left_out;
-  const FlatPrograms flat = flatten_all(world, left_out, {.readings = names});
+  const FlatPrograms flat = flatten_all(world, left_out, {.query_relations = names});
   EXPECT_EQ(left_out, (std::vector{false, false, true}));
   EXPECT_FALSE(flat.probes.empty());
-  for (const Probe& probe : flat.probes) EXPECT_LT(probe.reading, names);
-  flatten_all(world, left_out, {.readings = registered()});
+  for (const Probe& probe : flat.probes) EXPECT_LT(probe.query_relation, names);
+  flatten_all(world, left_out, {.query_relations = registered()});
   EXPECT_EQ(left_out, (std::vector{false, false, false}));
-  flatten_all(world, left_out, {.readings = 0});
+  flatten_all(world, left_out, {.query_relations = 0});
   EXPECT_EQ(left_out, (std::vector{true, true, true}));
 }
 
@@ -133,11 +133,11 @@ TEST(FlatPrograms, WhatInducedMatchesMustNotBeJoinedToCounts) {
   const plan::QueryPlans plans = plan::make_static_plans(query);
   world.tasks = {{&query, &plans, true}};
   world.programs = match::make_programs(world.tasks, world.graph.resolved());
-  const auto longest = [&](graph::ReadingId reading) {
-    const graph::Resolved& where = world.graph.resolve(reading);
+  const auto longest = [&](graph::QueryRelationId query_relation) {
+    const graph::Resolved& where = world.graph.resolve(query_relation);
     return where.store->longest(where.relation);
   };
-  ASSERT_LT(longest(query.edges[0].reading[0]), longest(query.any_edge[0]));
+  ASSERT_LT(longest(query.edges[0].query_relation[0]), longest(query.any_edge[0]));
   std::vector<bool> left_out;
   flatten_all(world, left_out, {.longest_list = longest(query.any_edge[0])});
   EXPECT_EQ(left_out, std::vector{false});
@@ -168,7 +168,7 @@ TEST(FlatPrograms, InducedNodesTellWhatTheyAreNotJoinedTo) {
     ASSERT_EQ(node.joined, n % 2 + 1);
     for (std::uint32_t i = node.first_joined; i < node.first_joined + node.joined; ++i) {
       EXPECT_EQ(flat.joined[i].edges, 0);
-      EXPECT_EQ(flat.joined[i].reading, query.any_edge[0]);
+      EXPECT_EQ(flat.joined[i].query_relation, query.any_edge[0]);
       EXPECT_NE(flat.joined[i].position, flat.probes[node.first_probe].position);
     }
   }

@@ -53,7 +53,7 @@ TEST_P(GpuDeviceGraph, KernelsSeeTheGraphAfterEveryBatch) {
     DeviceGraph mirror(make_cuda_ops(0, stream.get()), {storage(), std::size_t{1} << 20, std::size_t{1} << 20}, workers);
     for (int round = 0; round < 60; ++round) {
       const std::uint32_t kind = graph.below(10);
-      if (kind == 0) graph.toggle_reading();
+      if (kind == 0) graph.toggle_query_relation();
       if (kind == 1) graph.grow(100);
       graph.stage(kind == 2 ? 6000 : 1 + graph.below(300), 50);
       const std::vector<graph::Resolved> resolved = graph.graph().resolved();

@@ -86,7 +86,7 @@ TEST_P(MemoryBudget, IsKeptWhileWholeGraphsAreMatched) {
     const std::string when = "round " + std::to_string(round);
     const Reads reads = all_reads(std::span(resolved).subspan(round % resolved.size(), 1));
     if (begin(&reads)) ++held;
-    ASSERT_NO_FATAL_FAILURE(expect_kept(when + ", some readings"));
+    ASSERT_NO_FATAL_FAILURE(expect_kept(when + ", some query relations"));
     plan::BoundQuery query(parse_pattern("(a:X)-[:A|B]-(b:Y)--(c)--(a)", "q"), MatchMode::isomorphism, CountMode::subgraphs,
                            graph_.graph());
     graph_.graph().resolve_all();

@@ -33,7 +33,7 @@ TEST(Pack, HoldsTheListsOfTheRelationsInUse) {
     RandomGraph graph(true, timed, 5);
     graph.stage(1500, 100);
     graph.settle();
-    graph.toggle_reading();
+    graph.toggle_query_relation();
     ASSERT_NE(graph.graph().derived(), nullptr);
     for (const graph::Adjacency* store : {&graph.graph().base(), graph.graph().derived()}) {
       const bool tagged = store->column() == graph::Column::tag;

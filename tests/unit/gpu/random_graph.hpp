@@ -1,4 +1,4 @@
-// A data graph under random batches, with readings that come and go. Also what a mirror of it must show.
+// A data graph under random batches, with query relations that come and go. Also what a mirror of it must show.
 #pragma once
 
 #include <algorithm>
@@ -22,9 +22,9 @@ class RandomGraph {
     graph_.track_changes();
     grow(60);
     const auto out = directed ? graph::Direction::out : graph::Direction::both;
-    graph_.add_reading({out, {labels_[0]}, {vertex_labels_[0]}});
-    graph_.add_reading({out, {}, {}});
-    graph_.add_reading({directed ? graph::Direction::in : out, {labels_[1]}, {}});
+    graph_.add_query_relation({out, {labels_[0]}, {vertex_labels_[0]}});
+    graph_.add_query_relation({out, {}, {}});
+    graph_.add_query_relation({directed ? graph::Direction::in : out, {labels_[1]}, {}});
     extra_ = {out, {labels_[1], labels_[2]}, {vertex_labels_[1]}};
   }
 
@@ -66,12 +66,12 @@ class RandomGraph {
     for (const graph::Edge& edge : batch_.removed) live_.erase(edge);
     live_.insert(batch_.inserted.begin(), batch_.inserted.end());
   }
-  /// Registers a fourth reading, or drops it.
-  void toggle_reading() {
+  /// Registers a fourth query relation, or drops it.
+  void toggle_query_relation() {
     if (has_extra_) {
-      graph_.drop_reading(extra_id_);
+      graph_.drop_query_relation(extra_id_);
     } else {
-      extra_id_ = graph_.add_reading(extra_);
+      extra_id_ = graph_.add_query_relation(extra_);
     }
     has_extra_ = !has_extra_;
     graph_.resolve_all();
@@ -88,7 +88,7 @@ class RandomGraph {
     return found;
   }
 
-  /// All lists as Dumper writes them, by reading and vertex.
+  /// All lists as Dumper writes them, by query relation and vertex.
   [[nodiscard]] std::vector<std::vector<std::uint32_t>> lists() const {
     std::vector<std::vector<std::uint32_t>> all;
     const auto put = [](std::vector<std::uint32_t>& words, const std::uint32_t* ids, const std::uint32_t* tags,
@@ -123,8 +123,8 @@ class RandomGraph {
   double skew_ = 0;
   std::vector<LabelId> labels_;
   std::vector<LabelId> vertex_labels_;
-  graph::Reading extra_;
-  graph::ReadingId extra_id_ = 0;
+  graph::QueryRelation extra_;
+  graph::QueryRelationId extra_id_ = 0;
   bool has_extra_ = false;
   std::int64_t next_ = 0;
   std::set<graph::Edge> live_;

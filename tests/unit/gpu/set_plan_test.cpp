@@ -20,18 +20,18 @@
 namespace deltamatch::gpu {
 namespace {
 
-// Readings 0 to 3: two of base relations, one with parallel edges, one whose entries have tags.
-std::vector<graph::Resolved> readings() {
+// Query relations 0 to 3: two of base relations, one with parallel edges, one whose entries have tags.
+std::vector<graph::Resolved> query_relations() {
   std::vector<graph::Resolved> all(4);
   all[2].parallel = true;
   all[3].derived = true;
   return all;
 }
 
-plan::Probe probe(plan::Position position, graph::ReadingId reading = 0) {
+plan::Probe probe(plan::Position position, graph::QueryRelationId query_relation = 0) {
   plan::Probe made{};
   made.position = position;
-  made.reading = reading;
+  made.query_relation = query_relation;
   return made;
 }
 
@@ -58,7 +58,7 @@ plan::Program nest(std::vector<plan::Candidates> levels) {
 TEST(SetPlan, AListOfASetIsReadNoMore) {
   const auto uses = plan_sets(
       nest({with({probe(0), probe(1)}), with({probe(1), probe(2), probe(0)}), with({probe(0), probe(1), probe(2), probe(3)})}),
-      readings());
+      query_relations());
   EXPECT_EQ(uses[0].base, 0);
   EXPECT_EQ(uses[0].sets_read, 0b110U);
   EXPECT_EQ(uses[1].base, 1);
@@ -76,7 +76,7 @@ TEST(SetPlan, AListOfASetIsReadNoMore) {
 
 TEST(SetPlan, OnlySetsOfIdsAreKept) {
   const auto base_of = [](const plan::Candidates& first, const plan::Candidates& second) {
-    return plan_sets(nest({first, second}), readings())[1].base;
+    return plan_sets(nest({first, second}), query_relations())[1].base;
   };
   EXPECT_EQ(base_of(with({probe(0), probe(1)}), with({probe(0), probe(1)})), 1);
   EXPECT_EQ(base_of(with({probe(0), probe(1)}), with({probe(0), probe(1), probe(2, 2)})), 1) << "may be left";
@@ -90,9 +90,9 @@ TEST(SetPlan, OnlySetsOfIdsAreKept) {
   EXPECT_EQ(base_of(with({probe(0), probe(1)}), with({probe(0), inclusive})), 0) << "other changes count";
   plan::Program induced = nest({with({probe(0), probe(1)}), with({probe(0), probe(1)})});
   induced.nodes[1].joined.push_back({2, 0, 0});
-  EXPECT_EQ(plan_sets(induced, readings())[1].base, 1) << "may ask for more";
+  EXPECT_EQ(plan_sets(induced, query_relations())[1].base, 1) << "may ask for more";
   induced.nodes[0].joined.push_back({0, 0, 0});
-  EXPECT_EQ(plan_sets(induced, readings())[1].base, 0) << "has left some out";
+  EXPECT_EQ(plan_sets(induced, query_relations())[1].base, 0) << "has left some out";
 }
 
 // The third loop reads the second's set, which was found in the first's. Both must hold what the third may find.
@@ -101,7 +101,7 @@ TEST(SetPlan, CutsHoldForAllThatReadASet) {
                           const std::vector<plan::Position>& third) {
     return plan_sets(nest({with({probe(0), probe(1)}, first), with({probe(0), probe(1), probe(2)}, second),
                            with({probe(0), probe(1), probe(2), probe(3)}, third)}),
-                     readings());
+                     query_relations());
   };
   auto uses = uses_of({0}, {0, 2}, {0, 2, 3});
   EXPECT_FALSE(uses[0].uncut || uses[1].uncut);
@@ -123,7 +123,7 @@ TEST(SetPlan, OnlyLoopsAboveAreRead) {
   program.steps.insert(program.steps.begin() + 1, {plan::Step::Kind::count, false, 2, 1});
   program.root_steps = 2;
   program.nodes[0].first_step = 2;
-  const auto uses = plan_sets(program, readings());
+  const auto uses = plan_sets(program, query_relations());
   EXPECT_EQ(uses[2].base, 0);
   EXPECT_EQ(uses[0].sets_read, 0U);
 }
@@ -151,7 +151,7 @@ std::size_t kept(const FlatPrograms& flat) {
                                   std::ranges::count_if(flat.walks.needs, &DepthNeeds::sets));
 }
 
-std::size_t reading(const FlatPrograms& flat) {
+std::size_t query_relation(const FlatPrograms& flat) {
   return static_cast<std::size_t>(std::ranges::count_if(flat.nodes, [](const Node& node) { return node.base != 0; }));
 }
 
@@ -166,17 +166,18 @@ TEST(SetWork, CountsWhatLoopsReadAndLookFor) {
   // one more list.
   const plan::Program program = nest({with({probe(0), probe(1)}), with({probe(0), probe(1), probe(2)})});
   const std::vector<double> shortest{100, 80};
-  SetWork work = expected_work(program, plan_sets(program, readings()), shortest, 0.1);
+  SetWork work = expected_work(program, plan_sets(program, query_relations()), shortest, 0.1);
   EXPECT_DOUBLE_EQ(work.anew, 100 * 2 + 10 * 80 * 3);
   EXPECT_DOUBLE_EQ(work.reusing, 100 * 2 + 10 * 10 * 2);
   EXPECT_TRUE(work.pays());
   // Sets that are read only once in ten times, if at all.
-  work = expected_work(program, plan_sets(program, readings()), shortest, 0.001);
+  work = expected_work(program, plan_sets(program, query_relations()), shortest, 0.001);
   EXPECT_FALSE(work.pays());
   work = expected_work(program, plan_no_sets(program), shortest, 0.1);
   EXPECT_DOUBLE_EQ(work.anew, work.reusing);
   EXPECT_FALSE(work.pays());
-  EXPECT_FALSE(expected_work(program, plan_sets(program, readings()), std::vector<double>{0, 0}, 0).pays()) << "no graph yet";
+  EXPECT_FALSE(expected_work(program, plan_sets(program, query_relations()), std::vector<double>{0, 0}, 0).pays())
+      << "no graph yet";
 }
 
 TEST(SetWork, WhatIsOnlyLookedUpIsNone) {
@@ -218,7 +219,8 @@ TEST(SetChoice, TakesSetsThatTheGraphFills) {
     EXPECT_EQ(kept(flatten_one(pattern, SetChoice(), sparse)), 0U) << pattern;
     EXPECT_GT(kept(flatten_one(pattern, always, sparse)), 0U) << pattern << ": it could";
   }
-  EXPECT_EQ(reading(flatten_one(two_cliques, SetChoice(), dense)), reading(flatten_one(two_cliques, always, dense)));
+  EXPECT_EQ(query_relation(flatten_one(two_cliques, SetChoice(), dense)),
+            query_relation(flatten_one(two_cliques, always, dense)));
   EXPECT_EQ(kept(flatten_one(strip, SetChoice(), dense)), 0U);
   EXPECT_GT(kept(flatten_one(strip, always, dense)), 0U) << "it could";
 }
@@ -244,7 +246,7 @@ TEST(SetPlan, FlatNodesHaveTheListsOfTheirBaseLast) {
       "(a)--(b)--(c)--(a), (a)--(d)--(b), (c)--(d), (a)--(e)--(b), (c)--(e), (d)--(f)--(e), (f)--(a), (f)--(b)", always);
   const auto lists = [&](std::uint32_t from, std::uint32_t to) {
     std::vector<std::pair<unsigned, unsigned>> all;
-    for (std::uint32_t p = from; p < to; ++p) all.emplace_back(flat.probes[p].position, flat.probes[p].reading);
+    for (std::uint32_t p = from; p < to; ++p) all.emplace_back(flat.probes[p].position, flat.probes[p].query_relation);
     std::sort(all.begin(), all.end());
     return all;
   };

@@ -15,7 +15,7 @@
 namespace deltamatch::graph {
 namespace {
 
-/// A graph that a number of threads maintain, with readings over one relation and over several.
+/// A graph that a number of threads maintain, with query relations over one relation and over several.
 class Kept {
  public:
   Kept(bool directed, Timestamp window, unsigned threads)
@@ -24,8 +24,8 @@ class Kept {
         window_(window > 0 ? std::make_unique<Window>(window) : nullptr),
         resolver_(graph_, window_.get(), workers_) {
     const Direction out = directed ? Direction::out : Direction::both;
-    graph_.add_reading({out, {graph_.edge_labels.intern("a")}, {}});
-    graph_.add_reading({out, {}, {}});
+    graph_.add_query_relation({out, {graph_.edge_labels.intern("a")}, {}});
+    graph_.add_query_relation({out, {}, {}});
   }
 
   const ResolvedBatch& stage(const UpdateBatch& batch) {

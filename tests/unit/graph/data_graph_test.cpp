@@ -1,4 +1,4 @@
-// The data graph: edges and times, and where readings find their lists while labels come and go.
+// The data graph: edges and times, and where query relations find their lists while labels come and go.
 #include "graph/data_graph.hpp"
 
 #include <gmock/gmock.h>
@@ -29,8 +29,8 @@ class DataGraphTest : public testing::TestWithParam<bool> {
     stage(inserted, removed);
     graph_.settle(workers_);
   }
-  std::vector<std::uint32_t> ids(ReadingId reading, VertexId vertex) {
-    const Resolved& where = graph_.resolve(reading);
+  std::vector<std::uint32_t> ids(QueryRelationId query_relation, VertexId vertex) {
+    const Resolved& where = graph_.resolve(query_relation);
     if (where.store == nullptr) return {};
     const auto found = where.store->ids(vertex, where.relation);
     return {found.begin(), found.end()};
@@ -86,9 +86,9 @@ TEST_P(DataGraphTest, ContainsWhatIsSettledOnly) {
   EXPECT_EQ(graph_.edges(), 1U);
 }
 
-TEST_P(DataGraphTest, AReadingBecomesDerivedWhenASecondLabelArrives) {
-  const ReadingId any = graph_.add_reading({out(), {}, {}});
-  EXPECT_EQ(graph_.add_reading({out(), {}, {}}), any);
+TEST_P(DataGraphTest, AQueryRelationBecomesDerivedWhenASecondLabelArrives) {
+  const QueryRelationId any = graph_.add_query_relation({out(), {}, {}});
+  EXPECT_EQ(graph_.add_query_relation({out(), {}, {}}), any);
   graph_.resolve_all();
   EXPECT_EQ(graph_.resolve(any).store, nullptr);
   apply({{0, 1, a_}, {0, 3, a_}});
@@ -109,43 +109,43 @@ TEST_P(DataGraphTest, AReadingBecomesDerivedWhenASecondLabelArrives) {
 
 TEST_P(DataGraphTest, ParallelEdgesThatWereThereBeforeAreNoted) {
   apply({{0, 1, a_}, {0, 1, b_}, {2, 3, a_}});
-  const ReadingId any = graph_.add_reading({out(), {}, {}});
+  const QueryRelationId any = graph_.add_query_relation({out(), {}, {}});
   graph_.resolve_all();
   EXPECT_TRUE(graph_.resolve(any).derived);
   EXPECT_TRUE(graph_.resolve(any).parallel);
   EXPECT_THAT(ids(any, 0), ElementsAre(1, 1));
 }
 
-TEST_P(DataGraphTest, DroppedReadingsLeaveTheOthersInPlace) {
+TEST_P(DataGraphTest, DroppedQueryRelationsLeaveTheOthersInPlace) {
   apply({{0, 1, a_}, {0, 2, b_}});
-  const ReadingId any = graph_.add_reading({out(), {}, {}});
-  const ReadingId both = graph_.add_reading({out(), {a_, b_}, {}});
+  const QueryRelationId any = graph_.add_query_relation({out(), {}, {}});
+  const QueryRelationId both = graph_.add_query_relation({out(), {a_, b_}, {}});
   graph_.resolve_all();
   EXPECT_THAT(ids(both, 0), ElementsAre(1, 2));
-  graph_.drop_reading(any);
+  graph_.drop_query_relation(any);
   EXPECT_THAT(ids(both, 0), ElementsAre(1, 2));
   apply({{0, 3, a_}});
   EXPECT_THAT(ids(both, 0), ElementsAre(1, 2, 3));
-  const ReadingId again = graph_.add_reading({out(), {}, {}});
+  const QueryRelationId again = graph_.add_query_relation({out(), {}, {}});
   graph_.resolve_all();
   EXPECT_THAT(ids(again, 0), ElementsAre(1, 2, 3));
-  graph_.drop_reading(again);
-  graph_.drop_reading(both);
-  const ReadingId last = graph_.add_reading({out(), {}, {}});
+  graph_.drop_query_relation(again);
+  graph_.drop_query_relation(both);
+  const QueryRelationId last = graph_.add_query_relation({out(), {}, {}});
   graph_.resolve_all();
   EXPECT_THAT(ids(last, 0), ElementsAre(1, 2, 3));
 }
 
 // Devices hold what is resolved.
-TEST_P(DataGraphTest, DroppedReadingsCoverNothing) {
+TEST_P(DataGraphTest, DroppedQueryRelationsCoverNothing) {
   apply({{0, 1, a_}, {0, 2, b_}});
-  const ReadingId one = graph_.add_reading({out(), {a_}, {}});
-  const ReadingId other = graph_.add_reading({out(), {b_}, {}});
-  const ReadingId any = graph_.add_reading({out(), {}, {}});
+  const QueryRelationId one = graph_.add_query_relation({out(), {a_}, {}});
+  const QueryRelationId other = graph_.add_query_relation({out(), {b_}, {}});
+  const QueryRelationId any = graph_.add_query_relation({out(), {}, {}});
   graph_.resolve_all();
   EXPECT_THAT(graph_.resolved(), testing::Each(testing::Field(&Resolved::store, testing::NotNull())));
-  graph_.drop_reading(one);
-  graph_.drop_reading(any);
+  graph_.drop_query_relation(one);
+  graph_.drop_query_relation(any);
   EXPECT_EQ(graph_.resolved()[one].store, nullptr);
   EXPECT_EQ(graph_.resolved()[any].store, nullptr);
   EXPECT_THAT(ids(other, 0), ElementsAre(2));

@@ -77,7 +77,7 @@ class RenumberTest : public testing::TestWithParam<bool> {
 
 TEST_P(RenumberTest, KeepsTheGraphAndOrdersItByDegree) {
   insert(500);
-  const ReadingId wildcard = graph_.add_reading({GetParam() ? Direction::out : Direction::both, {}, {}});
+  const QueryRelationId wildcard = graph_.add_query_relation({GetParam() ? Direction::out : Direction::both, {}, {}});
   graph_.resolve_all();
   for (int round = 0; round < 3; ++round) {
     const std::set<External> before = edges_of(graph_);

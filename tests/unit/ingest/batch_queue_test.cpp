@@ -115,17 +115,15 @@ TEST(BatchQueue, MemoryGoesBackToTheReaderAndTwoBatchesAreEnough) {
 }
 
 /// A source whose batches never come until it is stopped.
-class Idle final : public BatchSource<std::vector<int>> {
+class Idle {
  public:
-  Arrival next_within(std::vector<int>& batch, std::chrono::milliseconds timeout) override {
-    return queue_.next_within(batch, timeout);
-  }
-  const UpdateBatch* upcoming(const std::stop_token& /*stop*/) override { return nullptr; }
-  void stop() override {
+  Arrival next_within(std::vector<int>& batch, std::chrono::milliseconds timeout) { return queue_.next_within(batch, timeout); }
+  const UpdateBatch* upcoming(const std::stop_token& /*stop*/) { return nullptr; }
+  void stop() {
     queue_.push({7});
     queue_.end();
   }
-  void wake() override { queue_.wake(); }
+  void wake() { queue_.wake(); }
 
  private:
   Queue queue_{1};
@@ -135,9 +133,9 @@ TEST(BatchSource, AStopThatIsWantedWhileItWaitsGivesTheLastBatch) {
   Idle source;
   int asked = 0;
   std::vector<int> batch;
-  EXPECT_TRUE(source.next(batch, [&] { return ++asked == 2; }));
+  EXPECT_TRUE(next_batch(source, batch, [&] { return ++asked == 2; }));
   EXPECT_EQ(batch, std::vector{7});
-  EXPECT_FALSE(source.next(batch));
+  EXPECT_FALSE(next_batch(source, batch));
   EXPECT_EQ(asked, 2);
 }
 

@@ -1,3 +1,5 @@
+#include "ingest/codec/formats.hpp"
+#include "ingest/codec/text_head.hpp"
 #include "support.hpp"
 
 namespace deltamatch::ingest {
@@ -53,6 +55,24 @@ TEST(Detect, EveryFormatByItsContent) {
   EXPECT_EQ(detected("%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 2\n"), "mtx");
   EXPECT_EQ(detected("%%matrixmarket MATRIX array real general\n"), "mtx");
   EXPECT_EQ(detected("%MatrixMarket\n1 2\n"), "snap");
+}
+
+TEST(Detect, AtMostOneFormatClaimsAText) {
+  const auto claims = [](std::string_view head) {
+    const TextHead text(head);
+    std::vector<std::string_view> names;
+    for (const FormatTraits& traits : formats()) {
+      if (traits.begins != nullptr && traits.begins(text)) names.push_back(traits.name);
+    }
+    return names;
+  };
+  EXPECT_THAT(claims("t 3112 12519\nv 0 0 1\n"), ElementsAre("tve"));
+  EXPECT_THAT(claims("3,3,u\n1,2\n"), ElementsAre("jlg"));
+  EXPECT_THAT(claims("%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 2\n"), ElementsAre("mtx"));
+  EXPECT_THAT(claims("[\n  {\n    \"source\": 1,\n"), ElementsAre("jsonl"));
+  for (const std::string_view head : {"# only comments\n", "1 2\n", "source,target\n1,2\n", "+\t1\t2\t5\t1\n"}) {
+    EXPECT_THAT(claims(head), IsEmpty()) << head;
+  }
 }
 
 TEST(Detect, TabsAndBlanksThatMayBothSeparateAreToldApartOrRefused) {

@@ -16,8 +16,8 @@ using graph::DataGraph;
 using graph::Direction;
 using graph::Edge;
 using graph::NetBatch;
-using graph::Reading;
-using graph::ReadingId;
+using graph::QueryRelation;
+using graph::QueryRelationId;
 
 constexpr VertexId vertices = 12;
 
@@ -26,21 +26,23 @@ struct Case {
   NetBatch batch;
 };
 
-/// Whether the reading covers the edge as seen from `vertex`. Sets `other` to the edge's other end.
-bool covers(const DataGraph& graph, const Reading& reading, const Edge& edge, VertexId vertex, bool incoming, VertexId& other) {
+/// Whether the query relation covers the edge as seen from `vertex`. Sets `other` to the edge's other end.
+bool covers(const DataGraph& graph, const QueryRelation& query_relation, const Edge& edge, VertexId vertex, bool incoming,
+            VertexId& other) {
   if ((incoming ? edge.head : edge.tail) != vertex) return false;
   other = incoming ? edge.tail : edge.head;
-  if (graph.directed() && reading.direction != Direction::both && (reading.direction == Direction::in) != incoming)
+  if (graph.directed() && query_relation.direction != Direction::both &&
+      (query_relation.direction == Direction::in) != incoming)
     return false;
   const auto holds = [](const std::vector<LabelId>& set, LabelId label) {
     return set.empty() || std::binary_search(set.begin(), set.end(), label);
   };
-  return holds(reading.edge_labels, edge.which) && holds(reading.neighbour_labels, graph.dictionary.label(other));
+  return holds(query_relation.edge_labels, edge.which) && holds(query_relation.neighbour_labels, graph.dictionary.label(other));
 }
 
 /// The neighbours that must be visible by the definition.
-std::vector<std::uint32_t> expected(const DataGraph& graph, const Case& data, const Reading& reading, VertexId vertex,
-                                    Pass pass, const Edge& anchor, bool inclusive) {
+std::vector<std::uint32_t> expected(const DataGraph& graph, const Case& data, const QueryRelation& query_relation,
+                                    VertexId vertex, Pass pass, const Edge& anchor, bool inclusive) {
   const std::set<Edge> inserted(data.batch.inserted.begin(), data.batch.inserted.end());
   const std::set<Edge> removed(data.batch.removed.begin(), data.batch.removed.end());
   std::set<Edge> all = data.before;
@@ -53,7 +55,7 @@ std::vector<std::uint32_t> expected(const DataGraph& graph, const Case& data, co
     if (changed && !admitted) continue;
     for (const bool incoming : {false, true}) {
       VertexId other = 0;
-      if (covers(graph, reading, edge, vertex, incoming, other)) neighbours.push_back(other);
+      if (covers(graph, query_relation, edge, vertex, incoming, other)) neighbours.push_back(other);
     }
   }
   std::sort(neighbours.begin(), neighbours.end());
@@ -108,17 +110,17 @@ void run(bool directed, unsigned seed) {
   std::sort(edge_labels.begin(), edge_labels.end());
   for (VertexId v = 0; v < vertices; ++v) graph.dictionary.create(std::int64_t{v}, vertex_labels[random() % 2]);
 
-  std::vector<Reading> readings;
+  std::vector<QueryRelation> query_relations;
   const Direction out = directed ? Direction::out : Direction::both;
   const Direction in = directed ? Direction::in : Direction::both;
   for (const Direction direction : {out, in, Direction::both}) {
-    readings.push_back({direction, {edge_labels[0]}, {vertex_labels[0]}});
-    readings.push_back({direction, {}, {}});
-    readings.push_back({direction, {edge_labels[1]}, {}});
-    readings.push_back({direction, edge_labels, {vertex_labels[1]}});
+    query_relations.push_back({direction, {edge_labels[0]}, {vertex_labels[0]}});
+    query_relations.push_back({direction, {}, {}});
+    query_relations.push_back({direction, {edge_labels[1]}, {}});
+    query_relations.push_back({direction, edge_labels, {vertex_labels[1]}});
   }
-  std::vector<ReadingId> ids;
-  for (const Reading& reading : readings) ids.push_back(graph.add_reading(reading));
+  std::vector<QueryRelationId> ids;
+  for (const QueryRelation& query_relation : query_relations) ids.push_back(graph.add_query_relation(query_relation));
 
   Case data;
   Workers workers(1);
@@ -137,13 +139,14 @@ void run(bool directed, unsigned seed) {
     Lists lists(graph.base(), resolved, directed, pass);
     for (const Edge& anchor : pass == Pass::added ? data.batch.inserted : data.batch.removed) {
       lists.anchor(anchor);
-      for (std::size_t r = 0; r < readings.size(); ++r) {
+      for (std::size_t r = 0; r < query_relations.size(); ++r) {
         for (VertexId v = 0; v < vertices; ++v) {
           for (const bool inclusive : {false, true}) {
             Scratch scratch;
             const ListView view = lists.view(ids[r], v, inclusive, scratch);
-            ASSERT_NO_FATAL_FAILURE(check_view(view, expected(graph, data, readings[r], v, pass, anchor, inclusive), random))
-                << "reading " << r << " vertex " << v << " anchor " << anchor.tail << " " << anchor.head;
+            ASSERT_NO_FATAL_FAILURE(
+                check_view(view, expected(graph, data, query_relations[r], v, pass, anchor, inclusive), random))
+                << "query relation " << r << " vertex " << v << " anchor " << anchor.tail << " " << anchor.head;
           }
         }
       }

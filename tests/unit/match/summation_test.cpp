@@ -106,10 +106,12 @@ Query draw_query(const World& world, std::uint32_t size, unsigned more, std::mt1
 }
 
 bool power_meets_parallel(const Factor& factor, const Lists& lists) {
-  const auto bad = [&](std::uint8_t power, graph::ReadingId reading) { return power > 1 && lists.parallel(reading); };
+  const auto bad = [&](std::uint8_t power, graph::QueryRelationId query_relation) {
+    return power > 1 && lists.parallel(query_relation);
+  };
   for (const plan::Candidates& wanted : factor.vertices) {
     for (const plan::Probe& probe : wanted.probes) {
-      if (bad(probe.power, probe.reading)) return true;
+      if (bad(probe.power, probe.query_relation)) return true;
     }
   }
   for (const plan::TreeEdge& edge : factor.edges) {
@@ -165,10 +167,11 @@ class NestedLoops {
     for (const plan::TreeEdge& edge : tree_.edges) {
       if (std::max<std::size_t>(edge.a, edge.b) != v) continue;
       const ScratchScope scope(partial_.scratch());
-      const auto joins = [&](graph::ReadingId reading, std::uint8_t from, std::uint8_t to) {
-        return multiplicity(partial_.lists().view(reading, chosen_[from], edge.inclusive, partial_.scratch()), chosen_[to]);
+      const auto joins = [&](graph::QueryRelationId query_relation, std::uint8_t from, std::uint8_t to) {
+        return multiplicity(partial_.lists().view(query_relation, chosen_[from], edge.inclusive, partial_.scratch()),
+                            chosen_[to]);
       };
-      // Each reading knows the label of the end to which it leads.
+      // Each query relation knows the label of the end to which it leads.
       ways *= joins(edge.b_to_a, edge.b, edge.a) == 0 ? 0 : joins(edge.a_to_b, edge.a, edge.b);
     }
     return ways;

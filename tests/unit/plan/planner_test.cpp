@@ -51,7 +51,7 @@ TEST(Planner, EveryEdgeIsReadOncePerPlan) {
           const std::uint32_t from = at[probe.position];
           const bool forth = edge.source == from && edge.target == vertex;
           EXPECT_TRUE(forth || (edge.target == from && edge.source == vertex));
-          EXPECT_EQ(probe.reading, edge.reading[forth ? 0 : 1]);
+          EXPECT_EQ(probe.query_relation, edge.query_relation[forth ? 0 : 1]);
         }
       };
       add(plan.closing, plan.head);

@@ -153,6 +153,20 @@ TEST_F(RecoveryTest, ACorruptSnapshotGivesWayToTheOneBefore) {
   EXPECT_THAT(scene_.snapshot_batches(), IsEmpty());
 }
 
+TEST_F(RecoveryTest, ASnapshotOfALaterVersionIsSetAsideAndKept) {
+  scene_.run(10);
+  snapshot();
+  scene_.run(5);
+  const std::filesystem::path path = scene_.directory->snapshot_path(10);
+  std::string bytes = read_bytes(path);
+  constexpr std::size_t version = 8;  // behind the first eight bytes
+  ++bytes.at(version);
+  write_bytes(path, bytes);
+  expect_recovers(15);
+  EXPECT_THAT(scene_.journal.told("snapshot_set_aside"), ElementsAre(HasSubstr("of version")));
+  EXPECT_EQ(read_bytes(path.string() + ".corrupt"), bytes);
+}
+
 TEST_F(RecoveryTest, EveryDamageToASnapshotIsSurvived) {
   scene_.run(3, 10);
   snapshot();
