@@ -42,6 +42,9 @@ struct Attribute {
   friend bool operator==(const Attribute&, const Attribute&) = default;
 };
 
+/// The most attributes of edges, and of vertices, that a Schema may declare.
+inline constexpr std::size_t max_attributes = 255;
+
 /// A value as its attribute's type has it. std::monostate is NULL: the record has no value.
 /// - std::int64_t: an integer, the digits of a decimal at its declared scale, or a time in microseconds
 /// - double: a real, which is finite
@@ -72,8 +75,8 @@ struct Schema {
   friend bool operator==(const Schema&, const Schema&) = default;
 };
 
-/// Throws Error(configuration) if a name is empty, occurs twice or is "time" for an edge, if a scale is above 18, or if edges
-/// of the model `simple` have attributes.
+/// Throws Error(configuration) if a name is empty, occurs twice or is "time" for an edge. The same if a scale is above 18, if
+/// there are more than max_attributes, or if edges of the model `simple` have attributes.
 void validate(const Schema& schema);
 
 }  // namespace deltamatch

@@ -52,11 +52,18 @@ class BinaryCodec final : public Codec {
     update_ = Update{};
     update_.kind = head.kind;
     if (head.edge()) update_.label = edge_label_;
-    encoding::PlainForm form;
-    take_fields(in, form, head, update_);
-    if (!in.sound()) return refuse(RejectReason::malformed, "the record is cut short, or a number is not in its shortest form");
+    take_fields(in, form_, head, update_);
+    if (!in.sound()) {
+      return refuse(RejectReason::malformed,
+                    head.has(encoding::field::attributes)
+                        ? "the record is cut short, or a number or its attributes are not in their only form"
+                        : "the record is cut short, or a number is not in its shortest form");
+    }
     if (!in.finished()) return refuse(RejectReason::malformed, fmt::format("{} bytes follow the record", in.left()));
-    if (!settle_id("source", 0, update_.source) || (head.edge() && !settle_id("target", 1, update_.target)))
+    if (!update_.by_key &&
+        (!settle_id("source", 0, update_.source) || (head.edge() && !settle_id("target", 1, update_.target))))
+      return {{}, RejectReason::bad_id, message_, {}};
+    if (head.has(encoding::field::key) && !settle_id("key", 2, *form_.properties_read().properties.key))
       return {{}, RejectReason::bad_id, message_, {}};
     return {{&update_, 1}, std::nullopt, {}, {}};
   }
@@ -85,8 +92,9 @@ class BinaryCodec final : public Codec {
 
   IdKind ids_;
   std::string edge_label_;
+  encoding::PlainForm form_;  // has the properties of the update
   Update update_;
-  std::array<std::array<char, 24>, 2> digits_{};
+  std::array<std::array<char, 24>, 3> digits_{};
   std::string message_;
 };
 

@@ -48,6 +48,10 @@ namespace {
 constexpr int largest_scale = 18;
 
 void validate(std::span<const Attribute> attributes, const std::string& of) {
+  if (attributes.size() > max_attributes) {
+    throw Error(ErrorKind::configuration, "attributes of " + of, "there are " + std::to_string(attributes.size()),
+                "declare at most 255");
+  }
   std::set<std::string_view> names;
   for (const Attribute& attribute : attributes) {
     if (attribute.name.empty())

@@ -79,6 +79,7 @@ class ByteWriter {
   void number(std::uint64_t value) { put_number(*out_, value); }
   void signed_number(std::int64_t value) { put_signed(*out_, value); }
   void text(std::string_view text) { put_text(*out_, text); }
+  void fixed(std::uint64_t value, int width) { put_fixed(*out_, value, width); }
 
  private:
   std::string* out_;
@@ -126,6 +127,16 @@ class ByteReader {
     const std::string_view text(at_, size);
     at_ += size;
     return text;
+  }
+
+  std::uint64_t fixed(int width) noexcept {
+    if (left() < static_cast<std::size_t>(width)) {
+      fail();
+      return 0;
+    }
+    const std::uint64_t value = get_fixed(at_, width);
+    at_ += width;
+    return value;
   }
 
  private:

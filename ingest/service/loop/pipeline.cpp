@@ -30,10 +30,12 @@ SnapshotterOptions snapshotter_options(const ServiceOptions& options, const std:
   wanted.keep = options.state.keep_snapshots;
   wanted.directed = options.engine.directed;
   wanted.window = options.engine.window;
+  wanted.schema = options.engine.schema;
   wanted.begin = [&options, &journal, graph] {
     EngineOptions quiet;  // runs beside the working engine
     quiet.directed = options.engine.directed;
     quiet.window = options.engine.window;
+    quiet.schema = options.engine.schema;
     quiet.threads = 1;
     return begin_engine(options, quiet, graph, journal);
   };

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "deltamatch/error.hpp"
+#include "deltamatch/misfit.hpp"
 #include "ingest/service/http/http_server.hpp"
 #include "ingest/service/http/metrics.hpp"
 #include "ingest/service/kafka/ownership.hpp"
@@ -34,7 +35,8 @@ constexpr auto told_again_after = 30s;
 constexpr auto topic_patience = 5s;  // for the topics that are written to
 
 StateIdentity identity(const ServiceOptions& options) {
-  StateIdentity identity{options.application, options.engine.directed, options.engine.window, {}};
+  StateIdentity identity{
+      options.application, options.engine.directed, options.engine.window, {}, schema_text(options.engine.schema)};
   for (const InputTopics& topics : options.input.topics) identity.topics.push_back(topics.name);
   return identity;
 }

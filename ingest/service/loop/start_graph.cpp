@@ -9,6 +9,7 @@
 
 #include "deltamatch/error.hpp"
 #include "encoding/numbers.hpp"
+#include "encoding/updates.hpp"
 #include "ingest/stream.hpp"
 
 namespace deltamatch::ingest {
@@ -121,6 +122,7 @@ std::string start_fingerprint(const Engine& engine) {
       encoding::put_text(bytes, update.source_label.value_or(""));
     }
     put_time(update.time);
+    if (update.properties != nullptr) encoding::put_plain(bytes, update);
     XXH3_128bits_update(hash.get(), bytes.data(), bytes.size());
     bytes.clear();
   });

@@ -18,6 +18,7 @@
 
 #include "deltamatch/engine.hpp"
 #include "deltamatch/error.hpp"
+#include "deltamatch/misfit.hpp"
 #include "ingest/service/state/files.hpp"
 #include "ingest/service/state/log_segment.hpp"
 
@@ -34,10 +35,12 @@ constexpr std::string_view corrupt_suffix = ".corrupt";
 nlohmann::json to_object(const StateIdentity& identity) {
   std::vector<std::string> topics = identity.topics;
   std::sort(topics.begin(), topics.end());
-  return {{"application", identity.application},
-          {"directed", identity.directed},
-          {"window", identity.window},
-          {"topics", std::move(topics)}};
+  nlohmann::json object = {{"application", identity.application},
+                           {"directed", identity.directed},
+                           {"window", identity.window},
+                           {"topics", std::move(topics)}};
+  if (!identity.schema.empty()) object["schema"] = identity.schema;
+  return object;
 }
 
 std::string hash_of(const std::string& text) {
@@ -113,10 +116,14 @@ void StateDirectory::check_manifest(const StateIdentity& identity) {
                   "use the release that wrote it, or name an empty state directory");
     }
     std::string changes;
+    const auto change = [&changes](std::string_view key, const nlohmann::json& was, const nlohmann::json& is) {
+      if (was != is) changes += fmt::format("{}{} was {} and is {}", changes.empty() ? "" : ", ", key, was.dump(), is.dump());
+    };
     for (const auto& [key, value] : object.items()) {
-      if (known.at(key) == value) continue;
-      changes += fmt::format("{}{} was {} and is {}", changes.empty() ? "" : ", ", key, known.at(key).dump(), value.dump());
+      if (key != "schema") change(key, known.at(key), value);
     }
+    const std::string without = to_text(Schema{});  // earlier versions, and graphs without a schema, say nothing
+    change("schema", known.value("schema", without), object.value("schema", without));
     if (!changes.empty()) {
       throw Error(
           ErrorKind::configuration, path_.string(), "the state belongs to another configuration: " + changes,

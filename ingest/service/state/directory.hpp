@@ -21,6 +21,7 @@ struct StateIdentity {
   bool directed = true;
   Timestamp window = 0;
   std::vector<std::string> topics;  ///< of the input, as configured, in any order
+  std::string schema{};             ///< edges and attributes (schema_text); empty: `simple` without attributes
 };
 
 /// A snapshot in the directory. It may be damaged.

@@ -25,7 +25,7 @@ using encoding::ByteReader;
 using encoding::put_number;
 using encoding::put_signed;
 using encoding::put_text;
-using Form = encoding::PackedForm<encoding::LabelsByFirstUse>;
+using Form = encoding::PackedForm<encoding::TextsByFirstUse>;
 
 bool read_updates(std::string_view bytes, const Origin& origin, UpdateBatch& updates) {
   ByteReader in(bytes);

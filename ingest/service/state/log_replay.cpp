@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "deltamatch/error.hpp"
+#include "deltamatch/misfit.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -15,6 +16,10 @@ Base restore(const SnapshotFile& snapshot, const EngineOptions& options) {
   Engine engine = Engine::restore(snapshot.path, options.threads, options.backend);
   if (engine.options().directed != options.directed || engine.options().window != options.window) {
     throw Error(where, "the snapshot's graph has another direction or window");
+  }
+  if (engine.options().schema != options.schema) {
+    throw Error(where,
+                fmt::format("the snapshot's graph has {}, not {}", to_text(engine.options().schema), to_text(options.schema)));
   }
   if (engine.batch() != mark.batch || engine.watermark() != mark.watermark) {
     throw Error(where, "the snapshot's annotation does not belong to its graph");

@@ -39,7 +39,7 @@ class UpdateReader {
   Id id(bool text) { return text ? Id(in_->text()) : Id(in_->signed_number()); }
 
   encoding::ByteReader* in_;
-  encoding::LabelsByFirstUse labels_;
+  encoding::TextsByFirstUse labels_;
   Timestamp last_time_ = 0;
 };
 

@@ -7,7 +7,8 @@ void ElementReader::begin_run(UpdateKind kind) {
   if (run.head.kind != kind) in_->refuse("an update of another kind");
   const bool vertices = kind == UpdateKind::insert_vertex;
   if (const auto reason = unreadable(run.head, vertices ? encoding::field::implied : 0)) in_->refuse_later(*reason);
-  if (vertices && (!run.head.has(encoding::field::source_label) || run.head.has(encoding::field::time))) {
+  constexpr std::uint64_t not_of_vertex = encoding::field::time | encoding::field::attributes;
+  if (vertices && (!run.head.has(encoding::field::source_label) || run.head.has(not_of_vertex))) {
     in_->refuse("a vertex with fields that it cannot have");
   }
   if (run.count == 0 || run.count > left_ || head_ == run.head) in_->refuse("a run that is too long or too short");

@@ -11,9 +11,12 @@
 #include <limits>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "support/properties.hpp"
 
 namespace deltamatch::encoding {
 namespace {
@@ -23,7 +26,8 @@ using namespace std::string_literals;
 /// Draws updates of every shape, with texts and numbers from the limits of their ranges. Heads and labels repeat.
 class Draw {
  public:
-  explicit Draw(unsigned seed) : random_(seed) {}
+  /// Rows have up to `most` values.
+  explicit Draw(unsigned seed, std::size_t most = max_attributes) : random_(seed), properties_(seed, most) {}
 
   Update update() {
     Update update;
@@ -34,10 +38,13 @@ class Draw {
     update.source = id(flag());
     if (flag()) update.source_label = text();
     if (flag()) update.time = number();
-    if (!Head{update.kind}.edge()) return update;
-    update.target = id(flag());
-    if (flag()) update.label = text();
-    if (flag()) update.target_label = text();
+    const Head head{update.kind};
+    if (head.edge()) {
+      update.target = id(flag());
+      if (flag()) update.label = text();
+      if (flag()) update.target_label = text();
+    }
+    if (flag()) properties_.add_to(update);
     return update;
   }
 
@@ -63,16 +70,18 @@ class Draw {
   std::mt19937_64 random_;
   std::uint64_t shape_ = 0;
   std::deque<std::string> texts_;
+  test::PropertiesDraw properties_;
 };
 
 bool equal(const Update& a, const Update& b) {
   return a.kind == b.kind && a.source == b.source && a.target == b.target && a.label == b.label &&
-         a.source_label == b.source_label && a.target_label == b.target_label && a.time == b.time;
+         a.source_label == b.source_label && a.target_label == b.target_label && a.time == b.time &&
+         test::properties_text(a) == test::properties_text(b);
 }
 
-using Form = PackedForm<LabelsByFirstUse>;
+using Form = PackedForm<TextsByFirstUse>;
 
-std::string packed(const std::vector<Update>& updates) {
+std::string packed(std::span<const Update> updates) {
   std::string bytes;
   ByteWriter out(bytes);
   Form form;
@@ -81,13 +90,32 @@ std::string packed(const std::vector<Update>& updates) {
 }
 
 /// The updates, or nothing if they are refused.
-std::optional<std::vector<Update>> unpacked(std::string_view bytes, std::uint64_t count) {
+std::optional<UpdateBatch> unpacked(std::string_view bytes, std::uint64_t count) {
   ByteReader in(bytes);
   Form form;
-  std::vector<Update> updates;
-  const PackedOutcome outcome = take_packed(in, form, count, [&](const Update& update) { updates.push_back(update); });
+  UpdateBatch updates;
+  const PackedOutcome outcome = take_packed(in, form, count, [&](const Update& update) { updates.add(update); });
   if (outcome.fault != PackedFault::none || !in.finished()) return std::nullopt;
   return updates;
+}
+
+std::string plain(const Update& update) {
+  std::string bytes;
+  put_plain(bytes, update);
+  return bytes;
+}
+
+/// Reads an update in the plain form into the batch, or returns false.
+bool take_plain(std::string_view bytes, UpdateBatch& updates) {
+  ByteReader in(bytes);
+  const Head head{static_cast<UpdateKind>(in.byte() & 3), in.number()};
+  if (!in.sound() || unreadable(head)) return false;
+  PlainForm form;
+  Update update;
+  update.kind = head.kind;
+  take_fields(in, form, head, update);
+  if (in.finished()) updates.add(update);
+  return in.finished();
 }
 
 TEST(Packed, BytesAreAsDocumented) {
@@ -103,7 +131,7 @@ TEST(Packed, BytesAreAsDocumented) {
   vertex.kind = UpdateKind::insert_vertex;
   vertex.source = -1;
   vertex.source_label = "A";
-  EXPECT_EQ(packed({first, second, vertex}),
+  EXPECT_EQ(packed(std::array{first, second, vertex}),
             "\x94\x01\x02"  // a run of two insertions of edges: a text as source, a label, a time
             "\x06"
             "acct-1"
@@ -126,12 +154,41 @@ TEST(Packed, WhatIsWrittenIsReadAgain) {
     const auto again = unpacked(bytes, updates.size());
     ASSERT_TRUE(again);
     ASSERT_EQ(again->size(), updates.size());
-    for (std::size_t i = 0; i < updates.size(); ++i) ASSERT_TRUE(equal((*again)[i], updates[i])) << round << " " << i;
+    for (std::size_t i = 0; i < updates.size(); ++i) ASSERT_TRUE(equal(again->updates()[i], updates[i])) << round << " " << i;
+  }
+}
+
+TEST(Plain, WhatIsWrittenIsReadAgain) {
+  Draw draw(5);
+  UpdateBatch again;
+  for (int round = 0; round < 3000; ++round) {
+    const Update update = draw.update();
+    again.clear();
+    ASSERT_TRUE(take_plain(plain(update), again)) << round;
+    ASSERT_TRUE(equal(again.updates()[0], update)) << round;
+  }
+}
+
+TEST(Plain, EveryPrefixIsRefusedAndEveryFlippedBitIsRefusedOrReadAsItself) {
+  Draw draw(17, 4);
+  UpdateBatch again;
+  for (int round = 0; round < 100; ++round) {
+    const std::string bytes = plain(draw.update());
+    for (std::size_t size = 0; size < bytes.size(); ++size)
+      ASSERT_FALSE(take_plain(std::string_view(bytes).substr(0, size), again));
+    for (std::size_t bit = 8; bit < 8 * bytes.size(); ++bit) {
+      std::string broken = bytes;
+      broken[bit / 8] = static_cast<char>(broken[bit / 8] ^ (1 << bit % 8));
+      again.clear();
+      if (!take_plain(broken, again)) continue;
+      const Update& update = again.updates()[0];
+      ASSERT_TRUE(plain(update) == broken || update.label.empty());  // an empty label may be written, and is left out
+    }
   }
 }
 
 TEST(Packed, EveryPrefixIsRefusedAndEveryFlippedBitIsRefusedOrReadAsItself) {
-  Draw draw(11);
+  Draw draw(11, 4);
   std::size_t accepted = 0;
   for (int round = 0; round < 60; ++round) {
     std::vector<Update> updates(1 + draw.below(6));
@@ -145,7 +202,7 @@ TEST(Packed, EveryPrefixIsRefusedAndEveryFlippedBitIsRefusedOrReadAsItself) {
       const auto again = unpacked(broken, updates.size());
       if (!again) continue;
       ++accepted;
-      ASSERT_TRUE(packed(*again) == broken || std::any_of(again->begin(), again->end(), [](const Update& update) {
+      ASSERT_TRUE(packed(again->updates()) == broken || std::ranges::any_of(again->updates(), [](const Update& update) {
                     return update.label.empty();  // may be written, and is left out
                   }));
     }
@@ -185,10 +242,10 @@ TEST(Packed, ManyLabelsHaveOneNumberEach) {
   for (int i = 0; i < 40; ++i) labels.push_back("label " + std::to_string(i % 20));
   std::string bytes;
   ByteWriter out(bytes);
-  LabelsByFirstUse writer;
+  TextsByFirstUse writer;
   for (const std::string& label : labels) writer.put(out, label);
   ByteReader in(bytes);
-  LabelsByFirstUse reader;
+  TextsByFirstUse reader;
   for (const std::string& label : labels) ASSERT_EQ(reader.take(in), label);
   EXPECT_TRUE(in.finished());
   for (const int again : {3, 15}) {  // a text that has a number already, among the first few and behind them
@@ -201,7 +258,7 @@ TEST(Packed, ManyLabelsHaveOneNumberEach) {
     forger.number(20);
     forger.text(labels[static_cast<std::size_t>(again)]);
     ByteReader forged(twice);
-    LabelsByFirstUse refuses;
+    TextsByFirstUse refuses;
     for (int i = 0; i < 21; ++i) static_cast<void>(refuses.take(forged));
     EXPECT_FALSE(forged.sound());
   }
@@ -209,19 +266,91 @@ TEST(Packed, ManyLabelsHaveOneNumberEach) {
 
 TEST(Heads, WhatThisVersionDoesNotReadIsNamed) {
   const auto reason = [](UpdateKind kind, std::uint64_t fields) { return unreadable({kind, fields}).value_or(""); };
-  EXPECT_EQ(reason(UpdateKind::insert_edge, field::of_edge), "");
+  EXPECT_EQ(reason(UpdateKind::insert_edge, field::of_edge | field::attributes), "");
+  EXPECT_EQ(reason(UpdateKind::delete_edge, field::of_edge), "");
+  EXPECT_EQ(reason(UpdateKind::insert_vertex, field::of_vertex | field::attributes), "");
   EXPECT_EQ(reason(UpdateKind::delete_vertex, field::of_vertex), "");
-  EXPECT_EQ(reason(UpdateKind::insert_vertex, field::of_edge), "the flags 0x3f have no meaning here");
-  EXPECT_EQ(reason(UpdateKind::insert_edge, field::key | field::text_key),
-            "it has a key (field 0x40), which this version does not read");
-  EXPECT_EQ(reason(UpdateKind::insert_edge, field::text_key),
-            "it has a key that is a text (field 0x80), which this version does not read");
-  EXPECT_EQ(reason(UpdateKind::insert_vertex, field::attributes),
-            "it has attributes (field 0x100), which this version does not read");
+  EXPECT_EQ(reason(UpdateKind::insert_vertex, field::of_edge), "the flags 0xff have no meaning here");
+  EXPECT_EQ(reason(UpdateKind::insert_edge, field::text_key), "the flags 0x80 have no meaning here");
+  EXPECT_EQ(reason(UpdateKind::delete_edge, field::attributes), "the flags 0x100 have no meaning here");
+  EXPECT_EQ(reason(UpdateKind::delete_vertex, field::attributes), "the flags 0x100 have no meaning here");
+  EXPECT_EQ(reason(UpdateKind::insert_vertex, field::key), "the flags 0x40 have no meaning here");
   EXPECT_EQ(reason(UpdateKind::insert_vertex, field::implied), "the flags 0x200 have no meaning here");
   EXPECT_EQ(unreadable({UpdateKind::insert_vertex, field::implied}, field::implied), std::nullopt);
+  const std::uint64_t by_key = field::by_key | field::key;
+  EXPECT_EQ(reason(UpdateKind::delete_edge, by_key | field::text_key | field::time), "");
+  EXPECT_EQ(reason(UpdateKind::delete_edge, by_key | field::label), "the flags 0x444 have no meaning here");
+  EXPECT_EQ(reason(UpdateKind::delete_edge, by_key | field::text_source), "the flags 0x441 have no meaning here");
+  EXPECT_EQ(reason(UpdateKind::delete_edge, field::by_key), "the flags 0x400 have no meaning here");
+  EXPECT_EQ(reason(UpdateKind::insert_edge, by_key), "the flags 0x440 have no meaning here");
   EXPECT_EQ(reason(UpdateKind::insert_edge, std::uint64_t{1} << 40),
             "it has the field 0x10000000000, which this version does not read");
+}
+
+/// The edge of the examples in docs/reference/formats.md, and another one after it.
+struct Payments {
+  std::array<AttributeValue, 6> values{std::int64_t{1250}, {}, {}, true, std::string_view("web"), 0.5};
+  std::array<AttributeValue, 6> other{std::int64_t{1249}, {}, {}, false, std::string_view("web"), 0.5};
+  std::array<AttributeValue, 6> third{std::int64_t{1251}, {}, {}, true, std::string_view("web"), 0.5};
+  Properties properties{Id(77), values};
+  Properties next{Id(79), other};
+  Properties last{Id("tx"), third};
+  std::vector<Update> updates{{.source = 1, .target = 2, .properties = &properties},
+                              {.source = 1, .target = 3, .properties = &next},
+                              {.source = 1, .target = 3, .properties = &last}};
+};
+
+TEST(Plain, KeysAndAttributesAreAsDocumented) {
+  const Payments payments;
+  EXPECT_EQ(plain(payments.updates[0]),
+            "\x10\xc0\x02"  // an insertion of an edge with a key and attributes
+            "\x02\x04"
+            "\x9a\x01"
+            "\x05\x02\x81\x01\x04\x03"  // an integer, two NULLs, true, a symbol, a real
+            "\xc4\x13"
+            "\x03web"
+            "\x00\x00\x00\x00\x00\x00\xe0\x3f"s);
+  Update deletion = payments.updates[0];
+  deletion.kind = UpdateKind::delete_edge;
+  EXPECT_EQ(plain(deletion), "\x11\x40\x02\x04\x9a\x01"s);
+  deletion.by_key = true;
+  EXPECT_EQ(plain(deletion), "\x11\xc0\x08\x9a\x01"s);
+}
+
+TEST(Packed, KeysAndAttributesAreAsDocumented) {
+  const Payments payments;
+  EXPECT_EQ(packed(payments.updates),
+            "\x80\x0a\x02"  // a run of two insertions of edges with keys and attributes
+            "\x02\x04\x9a\x01"
+            "\x00\x05\x02\x81\x01\x04\x03"
+            "\xc4\x13"
+            "\x00\x03web"
+            "\x00\x00\x00\x00\x00\x00\xe0\x3f"
+            "\x00\x02\x04"                  // the key is larger by 2
+            "\x01\x05\x02\x81\x00\x04\x03"  // another shape
+            "\x01\x00"                      // the integer is smaller by 1, the symbol known
+            "\x00\x00\x00\x00\x00\x00\xe0\x3f"
+            "\x80\x0e\x01"  // a run of one, whose key is a text
+            "\x00\x00\x02tx"
+            "\x00"
+            "\x04\x00"
+            "\x00\x00\x00\x00\x00\x00\xe0\x3f"s);
+}
+
+TEST(Shapes, EachRowHasOne) {
+  std::vector<AttributeValue> row;
+  for (const std::size_t nulls : {1, 2, 127, 128, 129, 255}) {
+    std::string shape;
+    append_shape(shape, std::vector<AttributeValue>(nulls));
+    EXPECT_EQ(shape.size(), nulls > 128 ? 2U : 1U);
+    ASSERT_TRUE(read_shape(shape, row));
+    EXPECT_EQ(row, std::vector<AttributeValue>(nulls));
+  }
+  for (const std::string& none : {""s, "\x05"s, "\x7f"s, "\x80\x80"s, "\x81\x80"s, "\xff\xff"s, std::string(256, '\2')})
+    EXPECT_FALSE(read_shape(none, row)) << testing::PrintToString(none);
+  EXPECT_TRUE(read_shape("\xff\xfe"s, row));
+  EXPECT_EQ(row.size(), 255U);
+  EXPECT_TRUE(read_shape("\x80\x02\x80"s, row));
 }
 
 TEST(Numbers, HaveOneEncodingEach) {

@@ -7,6 +7,7 @@
 #include "ingest/codec/binary.hpp"
 #include "ingest/codec/binary_source.hpp"
 #include "support.hpp"
+#include "support/properties.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -116,6 +117,30 @@ TEST(BinaryBlocks, RecordsAreReadWhateverBlocksTheyLieIn) {
   for (Record record; source.next(record);) cut += record.fault == RecordFault::too_long ? 1 : 0;
   EXPECT_EQ(cut, 10U);
   EXPECT_EQ(source.progress().records, 5000U);
+}
+
+TEST(BinaryBlocks, KeysAndAttributesComeBack) {
+  test::PropertiesDraw properties(9);
+  std::string out;
+  BinaryStreamWriter writer(out);
+  std::vector<std::string> expected;
+  const auto text = [](const Update& update) { return text_of(update) + test::properties_text(update); };
+  for (int i = 0; i < 3000; ++i) {
+    Update update = edge(i % 50, i % 7 + 100);
+    update.kind = static_cast<UpdateKind>(properties.below(3));
+    if (i % 3 == 0) update.time = 1'700'000'000'000'000 + i;
+    properties.add_to(update);
+    writer.add(out, update);
+    expected.push_back(text(update));
+    if (i % 700 == 0) writer.flush(out);
+  }
+  writer.finish(out);
+  std::vector<std::string> found;
+  const auto stream = open_memory(out, "test");
+  for (PositionedBatch batch; stream->next(batch); stream->settle(batch, {})) {
+    for (const Update& update : batch.updates.updates()) found.push_back(text(update));
+  }
+  EXPECT_EQ(found, expected);
 }
 
 TEST(BinaryBlocks, StreamsOfBothVersionsAreJoined) {

@@ -7,6 +7,7 @@
 
 #include "ingest/codec/binary_source.hpp"
 #include "support.hpp"
+#include "support/properties.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -78,9 +79,14 @@ TEST(Binary, RefusesEachByItsReason) {
   EXPECT_EQ(one("{}"), "! malformed: the first byte 0x7b does not exist in version 1");
   EXPECT_EQ(one("\x20\x00\x02\x04"s), "! malformed: the first byte 0x20 does not exist in version 1");
   EXPECT_EQ(one("\x14\x00\x02\x04"s), "! bad_operation: the first byte 0x14 is not a kind of update");
-  EXPECT_EQ(one("\x10\x40\x02\x04"s), "! malformed: it has a key (field 0x40), which this version does not read");
-  EXPECT_EQ(one("\x10\x84\x02\x01L\x02\x04"s),
-            "! malformed: it has attributes (field 0x100), which this version does not read");
+  EXPECT_EQ(one("\x10\x40\x02\x04"s), "! malformed: the record is cut short, or a number is not in its shortest form");
+  EXPECT_EQ(one("\x10\x80\x01\x02\x04"s), "! malformed: the flags 0x80 have no meaning here");
+  EXPECT_EQ(one("\x11\x80\x02\x02\x04\x01\x02\x04"s), "! malformed: the flags 0x100 have no meaning here");
+  EXPECT_EQ(one("\x10\xc0\x01\x02\x04\x00"s), "! bad_id: key `` is empty");
+  for (const std::string& shape : {""s, "\x05"s, "\x80\x80"s, "\xff\xff"s}) {
+    EXPECT_EQ(one("\x10\x80\x02\x02\x04"s + static_cast<char>(shape.size()) + shape),
+              "! malformed: the record is cut short, or a number or its attributes are not in their only form");
+  }
   EXPECT_EQ(one("\x10\x80\x10\x02\x04"s), "! malformed: it has the field 0x800, which this version does not read");
   EXPECT_EQ(one("\x12\x80\x04\x02"s), "! malformed: the flags 0x200 have no meaning here");
   EXPECT_EQ(one("\x10\x84\x00\x02\x04"s), "! malformed: the record is cut short, or a number is not in its shortest form");
@@ -114,6 +120,25 @@ TEST(Binary, IdsAreWhatTheyAreToBe) {
   EXPECT_THAT(decode(Format::binary, records, options), ElementsAre("+ '7' -> '-8'", "+ 'a' -> '1'"));
 }
 
+TEST(Binary, KeysAreWhatIdsAreToBe) {
+  const auto key_of = [](Id key, std::optional<IdKind> ids) {
+    const Properties properties{key, {}};
+    Update update = edge(1, 2);
+    update.properties = &properties;
+    CodecOptions options;
+    options.ids = ids;
+    const auto codec = make_codec(Format::binary, options);
+    const std::string bytes = encoded(update);
+    const Decoded decoded = codec->decode(bytes);
+    return decoded.refused ? std::string(decoded.message) : test::properties_text(decoded.updates[0]);
+  };
+  EXPECT_EQ(key_of(7, {}), " key 7");
+  EXPECT_EQ(key_of("7", {}), " key '7'");
+  EXPECT_EQ(key_of(7, IdKind::string), " key '7'");
+  EXPECT_EQ(key_of("7", IdKind::integer), " key 7");
+  EXPECT_EQ(key_of("tx", IdKind::integer), "key `tx` is not an integer");
+}
+
 TEST(Binary, EdgesWithoutALabelBearTheOneThatIsGiven) {
   CodecOptions options;
   options.edge_label = "PAYS";
@@ -138,7 +163,8 @@ TEST(Binary, OptionsOfTextAreWrongUsage) {
 /// Draws updates of every shape, with texts and numbers from the limits of their ranges.
 class Draw {
  public:
-  explicit Draw(unsigned seed) : random_(seed) {}
+  /// Rows have up to `most` values.
+  explicit Draw(unsigned seed, std::size_t most = max_attributes) : random_(seed), properties_(seed, most) {}
 
   Update update() {
     texts_.clear();
@@ -147,10 +173,12 @@ class Draw {
     update.source = id();
     if (below(2) == 0) update.source_label = text();
     if (below(2) == 0) update.time = number();
+    if (update.kind == UpdateKind::insert_vertex) properties_.add_to(update);
     if (update.kind == UpdateKind::insert_vertex || update.kind == UpdateKind::delete_vertex) return update;
     update.target = id();
     update.label = text();
     if (below(2) == 0) update.target_label = text();
+    if (below(2) == 0) properties_.add_to(update);
     return update;
   }
 
@@ -178,11 +206,13 @@ class Draw {
 
   std::mt19937_64 random_;
   std::deque<std::string> texts_;
+  test::PropertiesDraw properties_;
 };
 
 bool equal(const Update& a, const Update& b) {
   return a.kind == b.kind && a.source == b.source && a.target == b.target && a.label == b.label &&
-         a.source_label == b.source_label && a.target_label == b.target_label && a.time == b.time;
+         a.source_label == b.source_label && a.target_label == b.target_label && a.time == b.time &&
+         test::properties_text(a) == test::properties_text(b);
 }
 
 TEST(Binary, WhatIsWrittenIsReadAgain) {
@@ -204,7 +234,7 @@ TEST(Binary, WhatIsWrittenIsReadAgain) {
 }
 
 TEST(Binary, EveryPrefixAndEveryFlippedBitIsRefusedOrReadAsItself) {
-  Draw draw(11);
+  Draw draw(11, 4);
   const auto codec = make_codec(Format::binary, {});
   for (int i = 0; i < 50; ++i) {
     const std::string bytes = encoded(draw.update());

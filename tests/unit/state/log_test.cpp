@@ -95,6 +95,22 @@ TEST_F(LogTest, GivesBackWhatWasAppended) {
   }
 }
 
+TEST_F(LogTest, GivesBackKeysAndAttributes) {
+  test::PropertiesDraw properties(3);
+  Draws draws(3, properties);
+  std::vector<std::string> texts;
+  {
+    Log log(folder_.path(), fingerprint, 0, {.segment_bytes = 20000, .sync = no_sync});
+    for (const std::size_t updates : {1, 7, 300, 2000}) {
+      const auto drawn = draws.batch(updates);
+      append(log, *drawn);
+      texts.push_back(to_text(*drawn));
+    }
+  }
+  EXPECT_THAT(texts[3], testing::AllOf(HasSubstr(" by key "), HasSubstr("true"), HasSubstr("NULL")));
+  EXPECT_EQ(read(folder_.path()).batches, texts);
+}
+
 TEST_F(LogTest, BeginsWhereItIsAskedTo) {
   const std::vector<std::string> texts = fill(40, 1500);
   ASSERT_GT(segments().size(), 4U);
@@ -710,7 +726,7 @@ TEST_F(LogTest, UpdatesOfALaterVersionAreRefusedByName) {
   mark.batch = 1;
   std::string updates("\0\1", 2);  // no watermark, one update
   encoding::ByteWriter writer(updates);
-  put_run(writer, encoding::Run{{UpdateKind::insert_edge, encoding::field::key}, 1});
+  put_run(writer, encoding::Run{{UpdateKind::insert_edge, std::uint64_t{1} << 11}, 1});
   std::string payload(1, static_cast<char>(log_format::Kind::batch));
   encoding::put_text(payload, to_json(mark));
   encoding::put_text(payload, updates);
@@ -721,7 +737,7 @@ TEST_F(LogTest, UpdatesOfALaterVersionAreRefusedByName) {
   LogReader reader(folder_.path(), fingerprint, {1, 1});
   EXPECT_THAT(
       refusal([&] { static_cast<void>(reader.next()); }),
-      HasSubstr("a logged update cannot be read: it has a key (field 0x40), which this version does not read; go on with"));
+      HasSubstr("a logged update cannot be read: it has the field 0x800, which this version does not read; go on with"));
 }
 
 }  // namespace

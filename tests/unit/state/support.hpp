@@ -23,6 +23,7 @@
 #include "ingest/service/journal.hpp"
 #include "ingest/service/state/directory.hpp"
 #include "ingest/service/state/log.hpp"
+#include "support/properties.hpp"
 
 namespace deltamatch::ingest {
 
@@ -83,7 +84,7 @@ inline std::string to_text(const Update& update) {
   const bool edge = update.kind == UpdateKind::insert_edge || update.kind == UpdateKind::delete_edge;
   return std::to_string(static_cast<int>(update.kind)) + " " + id(update.source) + label(update.source_label) +
          (edge ? " " + id(update.target) + label(update.target_label) + " [" + std::string(update.label) + "]" : "") +
-         (update.time ? " @" + std::to_string(*update.time) : "");
+         (update.time ? " @" + std::to_string(*update.time) : "") + test::properties_text(update);
 }
 
 /// A batch that owns everything that an entry of the log holds.
@@ -124,6 +125,8 @@ inline std::string to_text(const LoggedBatch& batch) { return to_text(batch.mark
 class Draws {
  public:
   explicit Draws(std::uint64_t seed) : random_(seed) {}
+  /// Updates also get keys and attributes of any kind, which an engine does not take.
+  Draws(std::uint64_t seed, test::PropertiesDraw& properties) : random_(seed), properties_(&properties) {}
 
   std::uint64_t below(std::uint64_t count) { return std::uniform_int_distribution<std::uint64_t>(0, count - 1)(random_); }
 
@@ -180,10 +183,12 @@ class Draws {
     if (kind >= 17 || below(6) == 0) update.source_label = labels[below(3)];
     time_ += static_cast<Timestamp>(below(20));
     if (below(30) != 0) update.time = time_ - static_cast<Timestamp>(below(40));
+    if (properties_ != nullptr) properties_->add_to(update);
     batch.add(update);
   }
 
   std::mt19937_64 random_;
+  test::PropertiesDraw* properties_ = nullptr;
   std::uint64_t batch_ = 0;
   Timestamp time_ = 1'700'000'000'000'000;
 };
