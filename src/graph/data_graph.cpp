@@ -48,7 +48,9 @@ DataGraph::DataGraph(bool directed, bool timed, SlabAllocator& slabs, Schema sch
       base_(edge_table ? Column::tag
             : timed    ? Column::time
                        : Column::none,
-            slabs) {}
+            slabs) {
+  if (schema_ != Schema{}) dictionary.give_least_numbers();
+}
 
 void DataGraph::give_back_vertex_label(LabelId label) noexcept {
   if (label != empty_label && vertex_labels.in_use(label) && dictionary.bearers(label) == 0) vertex_labels.free(label);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <functional>
 
 #include "base/hash.hpp"
 #include "deltamatch/error.hpp"
@@ -89,8 +90,8 @@ void Dictionary::reserve(std::size_t extra, std::size_t text_bytes) {
 }
 
 std::size_t Dictionary::bytes() const noexcept {
-  return keys_.capacity() * sizeof(keys_[0]) + labels_.capacity() * sizeof(labels_[0]) + flags_.capacity() * sizeof(flags_[0]) +
-         bearers_.capacity() * sizeof(bearers_[0]) + index_.bytes() + texts_.bytes();
+  return heap_.capacity() * sizeof(heap_[0]) + keys_.capacity() * sizeof(keys_[0]) + labels_.capacity() * sizeof(labels_[0]) +
+         flags_.capacity() * sizeof(flags_[0]) + bearers_.capacity() * sizeof(bearers_[0]) + index_.bytes() + texts_.bytes();
 }
 
 void Dictionary::restore(VertexId vertex, const Id& id, LabelId label, bool declared) {
@@ -127,6 +128,7 @@ void Dictionary::renumber(std::span<const VertexId> to, std::vector<bool>& done)
 void Dictionary::begin_numbers(std::size_t count) {
   assert(flags_.empty());
   if (count > limit_) throw Error("vertex dictionary", "a vertex number is out of range", "use smaller numbers");
+  if (least_) heap_.reserve(count);
   keys_.resize(count);
   labels_.resize(count);
   flags_.resize(count);
@@ -149,11 +151,17 @@ void Dictionary::index_numbers() {
 /// Makes the list of free numbers, smallest first.
 void Dictionary::finish_restore() noexcept {
   free_ = invalid_vertex;
+  heap_.clear();
   for (VertexId vertex = capacity(); vertex-- > 0;) {
     if (alive(vertex)) continue;
-    keys_[vertex] = free_;
-    free_ = vertex;
+    if (least_) {
+      heap_.push_back(vertex);  // room is reserved
+    } else {
+      keys_[vertex] = free_;
+      free_ = vertex;
+    }
   }
+  std::reverse(heap_.begin(), heap_.end());  // ascending numbers are a heap
 }
 
 std::uint32_t Dictionary::hash(const Id& id) const noexcept {
@@ -167,7 +175,7 @@ std::uint64_t Dictionary::store(const Id& id) {
 
 /// Ensures that a number is available.
 void Dictionary::reserve_one() {
-  if (free_ != invalid_vertex) return;
+  if (free_ != invalid_vertex || !heap_.empty()) return;
   if (size_ >= limit_) {
     throw Error("vertex dictionary", "all 2^31-1 vertex numbers are in use", "use a window, or split the graph");
   }
@@ -179,11 +187,16 @@ void Dictionary::reserve_numbers(std::size_t count) {
   reserve_amortised(keys_, count);
   reserve_amortised(labels_, count);
   reserve_amortised(flags_, count);
+  if (least_) heap_.reserve(keys_.capacity());
 }
 
 VertexId Dictionary::take_number(const Id& id, std::uint64_t key, LabelId label) noexcept {
   VertexId vertex = free_;
-  if (vertex != invalid_vertex) {
+  if (!heap_.empty()) {
+    std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
+    vertex = heap_.back();
+    heap_.pop_back();
+  } else if (vertex != invalid_vertex) {
     free_ = static_cast<VertexId>(keys_[vertex]);
   } else {
     vertex = capacity();
@@ -202,11 +215,16 @@ VertexId Dictionary::take_number(const Id& id, std::uint64_t key, LabelId label)
 void Dictionary::free_number(VertexId vertex) noexcept {
   if ((flags_[vertex] & text_flag) != 0) texts_.release(block(vertex));
   --bearers_[labels_[vertex]];
-  keys_[vertex] = free_;
   labels_[vertex] = empty_label;
   flags_[vertex] = 0;
-  free_ = vertex;
   --size_;
+  if (least_) {
+    heap_.push_back(vertex);  // room is reserved
+    std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
+    return;
+  }
+  keys_[vertex] = free_;
+  free_ = vertex;
 }
 
 }  // namespace deltamatch::graph

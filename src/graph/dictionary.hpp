@@ -96,6 +96,10 @@ class Dictionary {
   /// A version number that changes with every renumbering.
   [[nodiscard]] std::uint64_t numbering() const noexcept { return numbering_; }
 
+  /// From now on a new vertex gets the least free number, so what it gets depends only on the numbers in use. Otherwise it gets
+  /// the one that was freed last. The dictionary must be empty.
+  void give_least_numbers() noexcept { least_ = true; }
+
   /// The number of dense numbers in use.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
@@ -161,7 +165,9 @@ class Dictionary {
   std::size_t size_ = 0;
   std::uint64_t numbering_ = 0;
   VertexId limit_;
-  VertexId free_ = invalid_vertex;  ///< head of the list of free numbers
+  VertexId free_ = invalid_vertex;  ///< head of the list of free numbers, unless the least is given
+  bool least_ = false;
+  std::vector<VertexId> heap_;  ///< the free numbers with the least on top, if that is given; has room for all numbers
 };
 
 }  // namespace deltamatch::graph

@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <random>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -265,6 +266,33 @@ TEST(Dictionary, RestoreKeepsTheNumbers) {
   std::vector<VertexId> next;
   for (std::int64_t i = 100; i < 105; ++i) next.push_back(dictionary.create(i, 0));
   EXPECT_EQ(next, (std::vector<VertexId>{0, 1, 3, 4, 6})) << "free numbers come first, the least of them before the others";
+}
+
+// What a new vertex gets must not depend on how the numbers in use came about.
+TEST(Dictionary, GivesTheLeastFreeNumberIfAsked) {
+  std::mt19937_64 random(5);
+  Dictionary dictionary;
+  dictionary.give_least_numbers();
+  std::set<VertexId> used;
+  std::int64_t next = 0;
+  for (int i = 0; i < 20000; ++i) {
+    if (used.empty() || random() % 100 < 52) {
+      VertexId least = 0;
+      while (used.contains(least)) ++least;
+      ASSERT_EQ(dictionary.create(next++, 0), least) << i;
+      used.insert(least);
+    } else {
+      const auto any = std::next(used.begin(), static_cast<std::ptrdiff_t>(random() % used.size()));
+      dictionary.release(*any);
+      used.erase(any);
+    }
+    if (i % 3000 != 2999) continue;
+    Dictionary restored;
+    restored.give_least_numbers();
+    for (const VertexId vertex : used) restored.restore(vertex, dictionary.external(vertex), 0, false);
+    restored.finish_restore();
+    dictionary = std::move(restored);
+  }
 }
 
 TEST(Dictionary, RestoreRefusesWhatCannotBe) {
