@@ -232,16 +232,22 @@ void Engine::analyze(bool on) noexcept { impl_->analyzing = on; }
 const EngineOptions& Engine::options() const noexcept { return impl_->options; }
 
 void Engine::save(const std::filesystem::path& path, std::string_view annotation) const {
-  engine::write_snapshot(
-      path, {impl_->options.directed, impl_->options.window, impl_->batches, impl_->watermark, std::string(annotation)},
-      impl_->graph);
+  engine::write_snapshot(path,
+                         {impl_->options.directed, impl_->options.window, impl_->batches, impl_->watermark,
+                          std::string(annotation), impl_->options.schema, impl_->options.allowed_lateness},
+                         impl_->graph);
 }
 
 std::string Engine::annotation(const std::filesystem::path& path) { return engine::read_snapshot_header(path).annotation; }
 
 Engine Engine::restore(const std::filesystem::path& path, unsigned threads, std::shared_ptr<Backend> backend) {
   const engine::SnapshotHeader header = engine::read_snapshot_header(path);
-  Engine engine({.directed = header.directed, .threads = threads, .window = header.window, .backend = std::move(backend)});
+  Engine engine({.directed = header.directed,
+                 .threads = threads,
+                 .window = header.window,
+                 .allowed_lateness = header.lateness,
+                 .schema = header.schema,
+                 .backend = std::move(backend)});
   Impl& impl = *engine.impl_;
   engine::read_snapshot(path, impl.graph, impl.workers);
   impl.batches = header.batch;

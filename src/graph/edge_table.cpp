@@ -6,12 +6,6 @@
 
 namespace deltamatch::graph {
 
-namespace {
-
-constexpr Slot max_slots = Slot{1} << 31;
-
-}  // namespace
-
 void EdgeTable::grow() {
   const std::size_t room = std::max<std::size_t>(64, state_.size() + state_.size() / 2);
   free_.reserve(room);
@@ -40,38 +34,56 @@ void EdgeTable::forget_key(KeyId key) noexcept {
   key_ids_.release(key);
 }
 
+/// Adds a slot that no edge has, and that is not among the free ones. Strong guarantee.
+void EdgeTable::append_slot() {
+  if (state_.size() == max_slots) throw Error("graph", "more than 2^31 edges", "use a shorter window, or the model 'simple'");
+  if (state_.size() == state_.capacity()) grow();
+  values_.expect(state_.size() + 1);
+  state_.push_back(State::free);
+  tails_.push_back(0);
+  heads_.push_back(0);
+  labels_.push_back(0);
+  times_.push_back(0);
+  ordinals_.push_back(0);
+  if (keyed_) keys_.push_back(no_key);
+}
+
+void EdgeTable::write(Slot slot, const EdgeRecord& record, std::span<const Word> words) noexcept {
+  tails_[slot] = record.tail;
+  heads_[slot] = record.head;
+  labels_[slot] = record.label;
+  times_[slot] = record.time.value_or(no_time);
+  if (!words.empty()) values_.set(slot, words);
+  if (!keyed_) return;
+  keys_[slot] = record.key;
+  ++slots_of_key_[record.key];
+}
+
 Slot EdgeTable::create(const EdgeRecord& record, std::span<const Word> words) {
   if (created_.size() == created_.capacity()) created_.reserve(2 * created_.size() + 64);
   Slot slot = 0;
   if (free_.empty()) {
-    if (state_.size() == max_slots) throw Error("graph", "more than 2^31 edges", "use a shorter window, or the model 'simple'");
-    if (state_.size() == state_.capacity()) grow();
-    values_.expect(state_.size() + 1);
-    slot = static_cast<Slot>(state_.size());
-    state_.push_back(State::free);
-    tails_.push_back(0);
-    heads_.push_back(0);
-    labels_.push_back(0);
-    times_.push_back(0);
-    ordinals_.push_back(0);
-    if (keyed_) keys_.push_back(no_key);
+    append_slot();
+    slot = static_cast<Slot>(state_.size() - 1);
   } else {
     slot = free_.top();
     free_.pop();
   }
   state_[slot] = State::created;
-  tails_[slot] = record.tail;
-  heads_[slot] = record.head;
-  labels_[slot] = record.label;
-  times_[slot] = record.time.value_or(no_time);
+  write(slot, record, words);
   ordinals_[slot] = ++last_ordinal_;
-  if (!words.empty()) values_.set(slot, words);
-  if (keyed_) {
-    keys_[slot] = record.key;
-    ++slots_of_key_[record.key];
-  }
   created_.push_back(slot);
   return slot;
+}
+
+void EdgeTable::restore(Slot slot, const EdgeRecord& record, std::span<const Word> words) {
+  while (state_.size() <= slot) {
+    append_slot();
+    if (state_.size() <= slot) free_.push(static_cast<Slot>(state_.size() - 1));
+  }
+  write(slot, record, words);
+  ordinals_[slot] = record.ordinal;
+  settle(slot, record.tail, record.head);
 }
 
 void EdgeTable::take_back(std::size_t created) noexcept {

@@ -40,6 +40,8 @@ struct EdgeRecord {
 
 class EdgeTable {
  public:
+  static constexpr Slot max_slots = Slot{1} << 31;
+
   /// `symbols` outlives the table.
   EdgeTable(const Schema& schema, SymbolTable& symbols)
       : keyed_(schema.model == EdgeModel::keyed), values_(schema.edges, symbols) {}
@@ -89,6 +91,14 @@ class EdgeTable {
     tails_[slot] = tail;
     heads_[slot] = head;
   }
+  /// Whether an edge of the settled graph has this slot.
+  [[nodiscard]] bool live(Slot slot) const noexcept { return state_[slot] == State::settled; }
+  /// Gives an edge of a stored graph its slot, above all that have been given so, and its ordinal. Slots between are free. The
+  /// words are as those of `create`.
+  void restore(Slot slot, const EdgeRecord& record, std::span<const Word> words);
+  /// The ordinal of the latest accepted insertion.
+  [[nodiscard]] std::uint64_t last_ordinal() const noexcept { return last_ordinal_; }
+  void set_last_ordinal(std::uint64_t ordinal) noexcept { last_ordinal_ = ordinal; }
   /// Takes the latest edges of the present batch back, until it has `created` of them.
   void take_back(std::size_t created) noexcept;
   /// The slots that the present batch has created, in order.
@@ -116,6 +126,8 @@ class EdgeTable {
   static constexpr Timestamp no_time = INT64_MIN;
 
   void grow();
+  void append_slot();
+  void write(Slot slot, const EdgeRecord& record, std::span<const Word> words) noexcept;
   void leave(Slot slot) noexcept {
     state_[slot] = State::leaving;
     if (keyed_ && slot_of_key_[keys_[slot]] == slot) slot_of_key_[keys_[slot]] = no_slot;

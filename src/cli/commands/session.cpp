@@ -226,7 +226,9 @@ void Session::load_as_updates(engine::GraphFile& file) {
 }
 
 void Session::load_files(Report& report, const engine::EdgeDemand* demand) {
-  const bool alone = graph_files_.size() == 1 && graphs_.empty() && labels_.empty() && engine_->options().window == 0;
+  const EngineOptions& options = engine_->options();
+  const bool alone =
+      graph_files_.size() == 1 && graphs_.empty() && labels_.empty() && options.window == 0 && options.schema == Schema{};
   for (const auto& file : graph_files_) {
     if (alone) {
       report.loaded = engine::BulkLoader::load(*engine_, *file, demand);

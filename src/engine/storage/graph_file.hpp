@@ -53,7 +53,8 @@ struct LoadedShare {
   std::uint64_t all_bytes = 0;
 };
 
-/// Writes a temporary file, syncs it and renames it, as write_snapshot does. The graph must be settled. Equal graphs give equal
+/// Writes a temporary file, syncs it and renames it, as write_snapshot does. The graph must be settled. It must be of the model
+/// `simple` and without attributes. Equal graphs give equal
 /// files. Takes 8 bytes per edge (16 in a timed graph) and 24 per vertex of extra memory. Throws Error that names the file.
 void write_graph_file(const std::filesystem::path& path, const graph::DataGraph& graph, std::optional<Timestamp> watermark);
 

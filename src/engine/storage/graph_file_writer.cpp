@@ -5,6 +5,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "deltamatch/error.hpp"
 #include "engine/storage/graph_file.hpp"
 #include "engine/storage/graph_file_layout.hpp"
 
@@ -238,6 +239,10 @@ void Layout::write(SectionWriter& out, std::optional<Timestamp> watermark) const
 }  // namespace
 
 void write_graph_file(const std::filesystem::path& path, const DataGraph& graph, std::optional<Timestamp> watermark) {
+  if (graph.schema() != Schema{}) {
+    throw Error(ErrorKind::usage, path.string(), "a graph file holds no edges with identities, and no attributes",
+                "save a snapshot instead, or write the updates in a binary stream");
+  }
   SectionWriter out(path, graph_file);
   Layout(graph).write(out, watermark);
   out.commit();

@@ -33,6 +33,9 @@ enum class Section : std::uint32_t {
   vertices = 5,
   edges = 6,
   annotation = 7,
+  schema = 8,   ///< of snapshots from version 4 on, as are the next two
+  symbols = 9,  ///< texts of attributes
+  slots = 10,
   // graph files
   graph_header = 16,
   vertex_label_ends = 17,
@@ -51,7 +54,7 @@ enum class Section : std::uint32_t {
 /// What distinguishes one kind of file from another.
 struct FileKind {
   std::string_view magic;        ///< 8 bytes. The first is no text; a conversion of line ends changes the last ones
-  std::uint32_t version;         ///< that is written
+  std::uint32_t version;         ///< that is written; the newest that is read
   std::uint32_t oldest_version;  ///< that is read
   std::string_view noun;         ///< for messages, as in "the snapshot"
   std::string_view remedy;       ///< what to do if a file is damaged
@@ -61,7 +64,7 @@ struct FileKind {
 inline constexpr FileKind snapshot_file{std::string_view("\x8f"
                                                          "DMSNP\r\n",
                                                          8),
-                                        3,
+                                        4,
                                         2,
                                         "snapshot",
                                         "use another snapshot, or build the graph again from its input",
@@ -121,6 +124,9 @@ class SectionWriter {
     byte(static_cast<std::uint8_t>(value));
   }
   void signed_number(std::int64_t value) { number(encoding::fold(value)); }
+  void fixed(std::uint64_t value, int width) {
+    for (int i = 0; i < width; ++i) byte(static_cast<std::uint8_t>(value >> (8 * i)));
+  }
   void text(std::string_view bytes) {
     number(bytes.size());
     raw(bytes);
@@ -168,6 +174,11 @@ class SectionReader {
   /// Reads a number of at most `most`.
   [[nodiscard]] std::uint64_t number(std::uint64_t most);
   [[nodiscard]] std::int64_t signed_number() { return encoding::unfold(number()); }
+  [[nodiscard]] std::uint64_t fixed(int width) {
+    std::uint64_t value = 0;
+    for (int i = 0; i < width; ++i) value |= std::uint64_t{byte()} << (8 * i);
+    return value;
+  }
   /// Reads a text into `bytes`. Refuses a length that the rest of the file cannot hold. Memory grows only with the bytes that
   /// are there.
   void text(std::string& bytes);
@@ -184,6 +195,9 @@ class SectionReader {
   [[nodiscard]] std::uint32_t version() const noexcept { return version_; }
   /// Throws the Error for impossible contents.
   [[noreturn]] void refuse(std::string_view what) const;
+  /// As encoding::ByteReader has them; here nothing goes on after a failure.
+  [[noreturn]] void fail() const { refuse("values of attributes in no form that exists"); }
+  [[nodiscard]] static constexpr bool sound() noexcept { return true; }
   /// Throws the Error for contents that only later versions read.
   [[noreturn]] void refuse_later(std::string_view what) const;
 

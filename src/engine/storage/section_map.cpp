@@ -42,6 +42,12 @@ std::string_view section_name(Section section) noexcept {
       return "vertices";
     case Section::edges:
       return "edges";
+    case Section::schema:
+      return "schema";
+    case Section::symbols:
+      return "symbols";
+    case Section::slots:
+      return "slots";
     case Section::annotation:
       return "annotation";
     case Section::vertex_label_ends:

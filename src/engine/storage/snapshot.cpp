@@ -2,11 +2,16 @@
 //
 //   header         directed, window, batch, watermark, and the counts in Sizes below
 //   annotation     bytes from the caller
+//   schema         as snapshot_schema.hpp says, and the allowed lateness; version 4
 //   vertex labels  texts by number, without the empty label
 //   edge labels    the same
+//   symbols        the same, of the texts of attributes; version 4
 //   numbers        one bit per dense number that is in use; not compressed, so that a short file cannot claim many
 //   vertices       ascending, as snapshot_elements.hpp says
-//   edges          by rank, as snapshot_elements.hpp says; in a window with times
+//   slots          which slots are in use, if edges have slots: the last ordinal, how many bits, a bit per slot; not compressed
+//   edges          as snapshot_elements.hpp says; in a window with times
+//
+// Version 4 is written only for graphs that need it. A graph of the model `simple` without attributes is written as version 3.
 #include "engine/storage/snapshot.hpp"
 
 #include <algorithm>
@@ -16,16 +21,16 @@
 #include <vector>
 
 #include "deltamatch/error.hpp"
+#include "deltamatch/misfit.hpp"
 #include "engine/storage/section_file.hpp"
+#include "engine/storage/snapshot_edges.hpp"
 #include "engine/storage/snapshot_elements.hpp"
+#include "engine/storage/snapshot_schema.hpp"
 
 namespace deltamatch::engine {
 namespace {
 
-using graph::Edge;
-
-// Edges that are staged at once during loading. This bounds the memory besides the lists.
-constexpr std::size_t load_chunk = std::size_t{1} << 20;
+constexpr std::uint32_t version_with_schema = 4;
 
 // The least bytes of a vertex (label, id) and of an edge (tail, head, label), unpacked.
 constexpr std::uint64_t least_bytes_of_vertex = 2;
@@ -58,6 +63,9 @@ void write_header(SectionWriter& out, const SnapshotHeader& header, const Sizes&
   }
   out.begin(Section::annotation);
   out.text(header.annotation);
+  if (header.schema == Schema{}) return;
+  write_schema(out, header.schema);
+  out.signed_number(header.lateness);
 }
 
 SnapshotHeader read_header(SectionReader& in, Sizes& sizes) {
@@ -83,6 +91,11 @@ SnapshotHeader read_header(SectionReader& in, Sizes& sizes) {
   in.begin(Section::annotation);
   in.text(header.annotation);
   if (header.annotation.size() > max_annotation) in.refuse("its annotation exceeds 1 MiB");
+  if (in.version() >= version_with_schema) {
+    header.schema = read_schema(in);
+    header.lateness = in.signed_number();
+    if (header.lateness < 0) in.refuse("the header contradicts itself");
+  }
   return header;
 }
 
@@ -103,7 +116,35 @@ void read_labels(SectionReader& in, Section section, std::uint64_t count, LabelT
   }
 }
 
-void write_vertices(SectionWriter& out, const graph::Dictionary& dictionary, std::uint64_t numbers) {
+// Symbols are written as labels are.
+void write_symbols(SectionWriter& out, const graph::SymbolTable& symbols) {
+  out.begin(Section::symbols);
+  out.number(std::max<std::size_t>(symbols.size(), 1) - 1);
+  for (std::uint32_t symbol = 1; symbol < symbols.size(); ++symbol) out.text(symbols.text(symbol));
+}
+
+void read_symbols(SectionReader& in, graph::SymbolTable& symbols) {
+  in.begin(Section::symbols);
+  const std::uint64_t count = in.number(LabelTable::max_labels - 1);
+  if (count > in.room()) in.refuse("there are more symbols than the file can hold");
+  std::string text;
+  for (std::uint64_t symbol = 1; symbol <= count; ++symbol) {
+    in.text(text);
+    if (text.empty()) continue;
+    if (symbols.find(text)) in.refuse("a symbol occurs twice");
+    symbols.restore(static_cast<std::uint32_t>(symbol), text);
+  }
+}
+
+// A symbol that nothing has would keep its number for ever.
+void require_uses(const SectionReader& in, const graph::SymbolTable& symbols) {
+  for (std::uint32_t symbol = 1; symbol < symbols.size(); ++symbol) {
+    if (!symbols.text(symbol).empty() && !symbols.in_use(symbol)) in.refuse("there is a symbol that nothing has");
+  }
+}
+
+void write_vertices(SectionWriter& out, const graph::DataGraph& graph, std::uint64_t numbers) {
+  const graph::Dictionary& dictionary = graph.dictionary;
   out.begin(Section::numbers, false);
   for (std::uint64_t first = 0; first < numbers; first += 8) {
     unsigned bits = 0;
@@ -113,28 +154,23 @@ void write_vertices(SectionWriter& out, const graph::Dictionary& dictionary, std
     out.byte(static_cast<std::uint8_t>(bits));
   }
   out.begin(Section::vertices);
-  ElementWriter writer(out);
+  ElementWriter writer(out, graph);
+  std::vector<AttributeValue> values;
   const auto stored = [&](std::uint64_t number) -> StoredVertex {
     const auto vertex = static_cast<VertexId>(number);
-    return {dictionary.external(vertex), dictionary.label(vertex), dictionary.declared(vertex)};
+    return {dictionary.external(vertex), dictionary.label(vertex), dictionary.declared(vertex),
+            stored_values(graph.vertex_values, vertex, values)};
   };
   // Ids that are texts are far apart in memory, so they are touched only once: when they are written.
   const auto head_of = [&](std::uint64_t number) {
     const auto vertex = static_cast<VertexId>(number);
-    return head_of_vertex(dictionary.has_text_id(vertex), dictionary.declared(vertex));
+    return head_of_vertex(dictionary.has_text_id(vertex), dictionary.declared(vertex), has_values(graph.vertex_values, vertex));
   };
   const auto next_alive = [&](std::uint64_t number) {
     while (number < numbers && !dictionary.alive(static_cast<VertexId>(number))) ++number;
     return number;
   };
-  for (std::uint64_t first = next_alive(0); first < numbers;) {
-    const encoding::Head head = head_of(first);
-    std::uint64_t count = 0;
-    std::uint64_t end = first;
-    for (; end < numbers && head_of(end) == head; end = next_alive(end + 1)) ++count;
-    writer.begin_run(head, count);
-    for (; first < end; first = next_alive(first + 1)) writer.put(stored(first));
-  }
+  write_runs(writer, numbers, next_alive, head_of, [&](std::uint64_t number) { writer.put(stored(number)); });
 }
 
 void read_vertices(SectionReader& in, const Sizes& sizes, graph::DataGraph& graph) {
@@ -148,7 +184,9 @@ void read_vertices(SectionReader& in, const Sizes& sizes, graph::DataGraph& grap
   }
   if (count != sizes.vertices) in.refuse("the number of vertices is not the one in the header");
   in.begin(Section::vertices);
-  ElementReader reader(in, sizes.vertices, sizes.vertex_labels);
+  ElementReader reader(in, graph, sizes.vertices, sizes.vertex_labels, fields_of_vertices(graph));
+  std::vector<graph::Word> words;
+  graph.vertex_values.expect(sizes.numbers);
   for (std::uint64_t number = 0; number < in_use.size() * 8; ++number) {
     if ((in_use[number / 8] >> (number % 8) & 1) == 0) continue;
     const StoredVertex vertex = reader.vertex();
@@ -157,52 +195,24 @@ void read_vertices(SectionReader& in, const Sizes& sizes, graph::DataGraph& grap
       in.refuse("a vertex is out of range, or an id occurs twice");
     }
     dictionary.restore(static_cast<VertexId>(number), vertex.id, vertex.label, vertex.declared);
+    if (vertex.values.empty()) continue;
+    graph.vertex_values.read(vertex.values, words);
+    graph.vertex_values.set(number, words);
   }
   dictionary.finish_restore();
 }
 
-struct TimedEdge {
-  Edge edge;
-  Timestamp time;
-  friend bool operator<(const TimedEdge& a, const TimedEdge& b) noexcept { return a.edge < b.edge; }
-};
-
-void write_edges(SectionWriter& out, const graph::DataGraph& graph, const Sizes& sizes) {
-  out.begin(Section::edges);
-  ElementWriter writer(out);
-  if (sizes.edges > 0) writer.begin_run(head_of_edges(graph.timed()), sizes.edges);
-  std::vector<TimedEdge> edges;
-  for (VertexId tail = 0; tail < sizes.numbers; ++tail) {
-    edges.clear();
-    graph.for_each_edge(tail, false, [&](const Edge& edge, Timestamp time) { edges.push_back({edge, time}); });
-    std::sort(edges.begin(), edges.end());
-    for (const auto& [edge, time] : edges) writer.put(StoredEdge{edge.tail, edge.head, edge.which, time});
+void require_same_kind(const std::filesystem::path& path, const SnapshotHeader& header, const graph::DataGraph& graph) {
+  const bool timed = graph.model() == EdgeModel::simple && graph.timed();
+  if (header.directed != graph.directed() || (graph.model() == EdgeModel::simple && (header.window > 0) != timed)) {
+    throw Error(path.string(), "the snapshot and the graph differ in direction or window",
+                "restore it into a graph with its direction and window");
   }
-}
-
-void read_edges(SectionReader& in, const Sizes& sizes, graph::DataGraph& graph, Workers& workers) {
-  in.begin(Section::edges);
-  const auto vertex = [&](std::int64_t number) {
-    if (number < 0 || number >= graph.dictionary.capacity() || !graph.dictionary.alive(static_cast<VertexId>(number))) {
-      in.refuse("an edge leads to no vertex");
-    }
-    return static_cast<VertexId>(number);
-  };
-  graph::NetBatch batch;
-  Edge last{};
-  ElementReader reader(in, sizes.edges, sizes.edge_labels);
-  for (std::uint64_t i = 0; i < sizes.edges; ++i) {
-    const StoredEdge stored = reader.edge(graph.timed());
-    const Edge edge{vertex(stored.tail), vertex(stored.head), stored.label};
-    if (!graph.edge_labels.in_use(edge.which)) in.refuse("an edge has a label that does not exist");
-    if (edge.tail == edge.head || (!graph.directed() && edge.head < edge.tail)) in.refuse("an edge has impossible ends");
-    if (i > 0 && edge <= last) in.refuse("its edges are out of order");
-    if (graph.timed()) batch.inserted_times.push_back(stored.time);
-    batch.inserted.push_back(last = edge);
-    if (batch.inserted.size() < load_chunk && i + 1 < sizes.edges) continue;
-    graph.stage(batch, workers);
-    graph.settle(workers);
-    batch.clear();
+  if (header.schema != graph.schema()) {
+    throw Error(
+        path.string(),
+        "the snapshot's graph has " + to_text(header.schema) + "; the graph to be restored has " + to_text(graph.schema()),
+        "state the edges and attributes of the snapshot");
   }
 }
 
@@ -211,13 +221,17 @@ void read_edges(SectionReader& in, const Sizes& sizes, graph::DataGraph& graph, 
 void write_snapshot(const std::filesystem::path& path, const SnapshotHeader& header, const graph::DataGraph& graph) {
   if (header.annotation.size() > max_annotation)
     throw Error(path.string(), "the annotation exceeds 1 MiB", "shorten the annotation");
-  SectionWriter out(path);
+  FileKind kind = snapshot_file;
+  const bool has_schema = header.schema != Schema{};
+  if (!has_schema) kind.version = version_with_schema - 1;
+  SectionWriter out(path, kind);
   const Sizes sizes = sizes_of(graph);
   write_header(out, header, sizes);
   write_labels(out, Section::vertex_labels, graph.vertex_labels);
   write_labels(out, Section::edge_labels, graph.edge_labels);
-  write_vertices(out, graph.dictionary, sizes.numbers);
-  write_edges(out, graph, sizes);
+  if (has_schema) write_symbols(out, graph.symbols);
+  write_vertices(out, graph, sizes.numbers);
+  write_edges(out, graph, sizes.numbers);
   out.commit();
 }
 
@@ -231,15 +245,14 @@ void read_snapshot(const std::filesystem::path& path, graph::DataGraph& graph, W
   SectionReader in(path);
   Sizes sizes{};
   const SnapshotHeader header = read_header(in, sizes);
-  if (header.directed != graph.directed() || (header.window > 0) != graph.timed()) {
-    throw Error(path.string(), "the snapshot and the graph differ in direction or window",
-                "restore it into a graph with its direction and window");
-  }
+  require_same_kind(path, header, graph);
   try {
     read_labels(in, Section::vertex_labels, sizes.vertex_labels, graph.vertex_labels);
     read_labels(in, Section::edge_labels, sizes.edge_labels, graph.edge_labels);
+    if (in.version() >= version_with_schema) read_symbols(in, graph.symbols);
     read_vertices(in, sizes, graph);
-    read_edges(in, sizes, graph, workers);
+    read_edges(in, sizes.edges, sizes.edge_labels, graph, workers);
+    require_uses(in, graph.symbols);
     graph.give_back_labels();  // earlier versions kept labels that nothing has
   } catch (const std::bad_alloc&) {
     throw Error(path.string(),

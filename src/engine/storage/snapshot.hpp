@@ -19,12 +19,14 @@ struct SnapshotHeader {
   std::uint64_t batch = 0;
   std::optional<Timestamp> watermark = std::nullopt;
   std::string annotation = {};  ///< for the caller's use, up to max_annotation bytes
+  Schema schema = {};           ///< that of the graph
+  Timestamp lateness = 0;       ///< EngineOptions::allowed_lateness; stored only with a schema
 };
 
 inline constexpr std::size_t max_annotation = std::size_t{1} << 20;
 
 /// Writes a temporary file, syncs it and renames it. So the path holds either the old file or the whole new one. The graph must
-/// be settled. Throws Error that names the file.
+/// be settled. The header's schema must be the graph's. Throws Error that names the file.
 void write_snapshot(const std::filesystem::path& path, const SnapshotHeader& header, const graph::DataGraph& graph);
 
 /// Reads the header. Throws Error if the file is torn, of another version, or no snapshot, or if its header is damaged. The
@@ -32,8 +34,8 @@ void write_snapshot(const std::filesystem::path& path, const SnapshotHeader& hea
 [[nodiscard]] SnapshotHeader read_snapshot_header(const std::filesystem::path& path);
 
 /// Restores dense ids, labels, vertices and edges into an empty graph that was made as the header says. Edges have times if
-/// there is a window. Bytes are used only after their checksum was verified. Throws Error if anything is damaged; then the
-/// graph must not be used.
+/// there is a window. If edges have slots, they get theirs back, and their ordinals. Bytes are used only after their checksum
+/// was verified. Throws Error if the graph is of another kind, or if anything is damaged; then the graph must not be used.
 void read_snapshot(const std::filesystem::path& path, graph::DataGraph& graph, Workers& workers);
 
 }  // namespace deltamatch::engine

@@ -221,6 +221,21 @@ TEST_F(GraphFileTest, LoadedGraphTakesUpdates) {
   EXPECT_EQ(tell(loaded.engine), tell(engine));
 }
 
+TEST_F(GraphFileTest, GraphsWithASchemaAreRefused) {
+  for (const Schema& schema : {Schema{EdgeModel::events, {}, {}}, Schema{EdgeModel::simple, {}, {{"country", {}}}}}) {
+    const Engine engine({.threads = 1, .schema = schema});
+    try {
+      BulkLoader::save(engine, path_);
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.what(), path_.string() +
+                                  ": a graph file holds no edges with identities, and no attributes; save a snapshot instead, "
+                                  "or write the updates in a binary stream");
+    }
+    EXPECT_FALSE(std::filesystem::exists(path_));
+  }
+}
+
 TEST_F(GraphFileTest, TimesAreKept) {
   Random random(3);
   Engine engine = random.graph({.window = 1'000'000});

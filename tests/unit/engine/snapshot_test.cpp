@@ -276,10 +276,10 @@ TEST_F(SnapshotTest, ErrorsSayWhatTheFileIs) {
   std::string bytes = read(path_);
   EXPECT_THAT(bytes.substr(1, 5), "DMSNP");
   ASSERT_EQ(bytes[8], 3);
-  for (const char other : {1, 4}) {
+  for (const char other : {1, 5}) {
     bytes[8] = other;
     write(path_, bytes);
-    EXPECT_THAT(refusal(), HasSubstr("version " + std::to_string(other) + ", while this program reads versions 2 to 3"));
+    EXPECT_THAT(refusal(), HasSubstr("version " + std::to_string(other) + ", while this program reads versions 2 to 4"));
   }
   write(path_, "source,target\n1,2\n");
   EXPECT_THAT(refusal(), HasSubstr("it is not a snapshot"));
@@ -369,7 +369,7 @@ class Forged : public SnapshotTest {
   }
 
   static void put_edges(SectionWriter& out, const Contents& contents, std::uint32_t version) {
-    if (version == 3) put_run(out, encoding::Run{head_of_edges(false), contents.sizes[4]});
+    if (version == 3) put_run(out, encoding::Run{{UpdateKind::insert_edge, encoding::field::label}, contents.sizes[4]});
     for (std::size_t i = 0; i < contents.edges.size(); ++i) {
       if (version == 3 && i % 3 != 2) {
         out.signed_number(static_cast<std::int64_t>(contents.edges[i]));
@@ -379,10 +379,14 @@ class Forged : public SnapshotTest {
     }
   }
 
-  std::string refusal_of(const Contents& contents, std::uint32_t version) {
+  static FileKind kind_of(std::uint32_t version) {
     FileKind kind = snapshot_file;
     kind.version = version;
-    SectionWriter out(path_, kind);
+    return kind;
+  }
+
+  std::string refusal_of(const Contents& contents, std::uint32_t version) {
+    SectionWriter out(path_, kind_of(version));
     out.begin(Section::header);
     out.byte(contents.directed);
     out.signed_number(contents.window);
@@ -492,7 +496,7 @@ TEST_F(Forged, RunsAreChecked) {
   constexpr std::uint64_t label = field::source_label;
   // Three vertices, the runs of which come first.
   const auto refusal_of_vertices = [&](const std::vector<Run>& runs) {
-    SectionWriter out(path_);
+    SectionWriter out(path_, kind_of(3));
     out.begin(Section::header);
     for (const unsigned value : {1, 0, 0, 0, 0, 1, 1, 3, 3, 0}) out.number(value);
     out.begin(Section::annotation);
@@ -529,7 +533,7 @@ TEST_F(Forged, RunsAreChecked) {
 TEST_F(Forged, ATextLongerThanTheFileIsRefusedBeforeItIsRead) {
   const std::string filler(std::size_t{5} << 20, 'x');  // packs to little, so that much would be read
   for (const std::uint64_t length : {std::uint64_t{1} << 40, UINT64_MAX}) {
-    SectionWriter out(path_);
+    SectionWriter out(path_, kind_of(3));
     out.begin(Section::header);
     for (const unsigned value : {1, 0, 0, 0, 0, 2, 1, 0, 0, 0}) out.number(value);
     out.begin(Section::annotation);

@@ -1,0 +1,16 @@
+// The model and the declared attributes of a graph, as a snapshot holds them.
+//
+//   model (the number of EdgeModel), number of attributes of edges, these, number of attributes of vertices, these
+//   attribute   text(name), number of its kind (AttributeType::Kind), scale
+#pragma once
+
+#include "deltamatch/attribute.hpp"
+#include "engine/storage/section_file.hpp"
+
+namespace deltamatch::engine {
+
+void write_schema(SectionWriter& out, const Schema& schema);
+/// Refuses declarations that break a rule (validate).
+[[nodiscard]] Schema read_schema(SectionReader& in);
+
+}  // namespace deltamatch::engine
