@@ -15,6 +15,7 @@
 #include "ingest/batch/batcher.hpp"
 #include "ingest/batch/refusals.hpp"
 #include "ingest/codec/codec.hpp"
+#include "ingest/sink/match_form.hpp"
 
 namespace deltamatch::ingest {
 
@@ -86,8 +87,6 @@ struct StateOptions {
   friend bool operator==(const StateOptions&, const StateOptions&) = default;
 };
 
-enum class Signs : std::uint8_t { both, added, removed };
-
 struct SinkOptions {
   enum class Kind : std::uint8_t { kafka, file, console, webhook };
   std::string name;
@@ -105,6 +104,7 @@ struct SinkOptions {
   std::chrono::milliseconds give_up_after{86'400'000};  ///< webhook: give up after failures for so long; 0: never
   std::filesystem::path dead_letters;                   ///< webhook: file for what is given up; if empty, it is only logged
   Signs signs = Signs::both;
+  TimeForm times = TimeForm::microseconds;
   std::uint64_t rate_limit = 0;  ///< most alerts of one query in one interval; 0: no limit
   std::chrono::milliseconds rate_interval{1'000};
   friend bool operator==(const SinkOptions&, const SinkOptions&) = default;

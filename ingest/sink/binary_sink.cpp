@@ -1,12 +1,16 @@
 // A sink that writes matches in a compact binary form, which docs/reference/formats.md describes. Query names and edge labels
 // repeat, so each is written once and then named by its number. Numbers follow the order of first use.
 #include <algorithm>
+#include <bit>
 #include <map>
+#include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "encoding/numbers.hpp"
 #include "ingest/sink/file_sink.hpp"
+#include "ingest/sink/match_text.hpp"
 #include "ingest/sink/sinks.hpp"
 
 namespace deltamatch::ingest {
@@ -19,7 +23,6 @@ using encoding::put_text;
 constexpr std::string_view magic =
     "\x8f"
     "DMMTC\r\n";
-constexpr char version = 1;
 // The first byte of each record.
 constexpr char query_record = 1;
 constexpr char label_record = 2;
@@ -41,11 +44,40 @@ void append_high_first(std::string& out, std::uint64_t bits) {
   for (int shift = 56; shift >= 0; shift -= 8) out += static_cast<char>(bits >> shift & 0xff);
 }
 
+void append_schema(std::string& out, const Schema& schema) {
+  out += static_cast<char>(schema.model);
+  put_number(out, schema.edges.size());
+  for (const Attribute& attribute : schema.edges) {
+    put_text(out, attribute.name);
+    out += static_cast<char>(attribute.type.kind);
+    out += static_cast<char>(attribute.type.scale);
+  }
+}
+
+void append_time(std::string& out, const std::optional<Timestamp>& time) {
+  out += time ? '\1' : '\0';
+  if (time) put_signed(out, *time);
+}
+
+void append_value(std::string& out, const AttributeValue& value) {
+  struct Writer {
+    std::string& out;
+    void operator()(std::monostate /*null*/) const {}
+    void operator()(bool is_true) const { out += is_true ? '\1' : '\0'; }
+    void operator()(std::int64_t number) const { put_signed(out, number); }
+    void operator()(double number) const { append_high_first(out, std::bit_cast<std::uint64_t>(number)); }
+    void operator()(std::string_view text) const { put_text(out, text); }
+  };
+  out += std::holds_alternative<std::monostate>(value) ? '\0' : '\1';
+  std::visit(Writer{out}, value);
+}
+
 class BinarySink final : public FileSink {
  public:
-  explicit BinarySink(const std::string& path) : FileSink(path) {
+  BinarySink(const std::string& path, MatchForm form) : FileSink(path), form_(std::move(form)) {
     text() += magic;
-    text() += version;
+    text() += static_cast<char>(form_.version());
+    if (form_.version() != 1) append_schema(text(), form_.schema);
     file_.commit();
   }
 
@@ -53,19 +85,21 @@ class BinarySink final : public FileSink {
     const std::uint64_t query = query_number(match.query, match.names, match.edges.size());
     labels_of_match_.clear();
     for (const MatchedEdge& edge : match.edges) labels_of_match_.push_back(label_number(edge.label));
+    const std::optional<Timestamp> time = written_time(match, form_);
     std::string& out = text();
     out += match_record;
-    out += static_cast<char>((match.added ? 0 : vanished) | (match.time ? timed : 0));
+    out += static_cast<char>((match.added ? 0 : vanished) | (time ? timed : 0));
     put_number(out, query);
     append_high_first(out, match.id.high);
     append_high_first(out, match.id.low);
     put_number(out, match.batch);
-    if (match.time) put_signed(out, *match.time);
+    if (time) put_signed(out, *time);
     for (const Id& id : match.vertices) append_id(out, id);
     for (std::size_t e = 0; e < match.edges.size(); ++e) {
       append_end(match, match.edges[e].source);
       put_number(out, labels_of_match_[e]);
       append_end(match, match.edges[e].target);
+      if (form_.version() != 1) append_properties(match.edges[e]);
     }
     put_number(out, match.cause.size());
     for (const std::uint32_t edge : match.cause) put_number(out, edge);
@@ -111,6 +145,19 @@ class BinarySink final : public FileSink {
                                                   match.vertices.begin()));
   }
 
+  // In version 2.
+  void append_properties(const MatchedEdge& edge) {
+    std::string& out = text();
+    if (form_.schema.model == EdgeModel::events) {
+      put_number(out, edge.ordinal);
+    } else {
+      append_id(out, edge.key.value());
+    }
+    append_time(out, edge.time);
+    for (std::size_t a = 0; a < form_.schema.edges.size(); ++a)
+      append_value(out, a < edge.attributes.size() ? edge.attributes[a] : AttributeValue());
+  }
+
   std::uint64_t query_number(std::string_view name, std::span<const std::string> vertices, std::size_t edges) {
     return query_number(name, vertices, edges, name);
   }
@@ -135,6 +182,7 @@ class BinarySink final : public FileSink {
     return new_labels_.back()->second;
   }
 
+  MatchForm form_;
   Numbers queries_;
   Numbers labels_;
   std::vector<Numbers::iterator> new_queries_;
@@ -144,6 +192,8 @@ class BinarySink final : public FileSink {
 
 }  // namespace
 
-std::unique_ptr<MatchSink> make_binary_sink(const std::string& path) { return std::make_unique<BinarySink>(path); }
+std::unique_ptr<MatchSink> make_binary_sink(const std::string& path, const MatchForm& form) {
+  return std::make_unique<BinarySink>(path, form);
+}
 
 }  // namespace deltamatch::ingest

@@ -1,25 +1,33 @@
 // The text of a match, as used in match files, alerts and CSV cells.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "deltamatch/match.hpp"
+#include "ingest/sink/match_form.hpp"
 
 namespace deltamatch::ingest {
 
 /// 32 lower-case hexadecimal digits.
 void append_match_id(std::string& out, const MatchId& id);
 
+/// The beginning of a JSON object: {"v":1,
+void append_version(std::string& out, int version);
+
 /// {"a":"acct-1","b":9}
 void append_bindings(std::string& out, const Match& match);
 
-/// [["acct-1","TRANSFER",9]]
-void append_edges(std::string& out, const Match& match);
+/// In version 1 [["acct-1","TRANSFER",9]]. In version 2 an array of objects, which make_jsonl_sink describes.
+void append_edges(std::string& out, const Match& match, const MatchForm& form);
 
 /// [0,2]
 void append_cause(std::string& out, const Match& match);
 
+/// The time of the match as it is written: in version 1 the batch's watermark, in version 2 the time of its newest edge.
+[[nodiscard]] std::optional<Timestamp> written_time(const Match& match, const MatchForm& form);
+
 /// The whole match as one JSON object without a line end. make_jsonl_sink describes the object.
-void append_match_json(std::string& out, const Match& match);
+void append_match_json(std::string& out, const Match& match, const MatchForm& form);
 
 }  // namespace deltamatch::ingest

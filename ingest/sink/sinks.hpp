@@ -2,9 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 
 #include "deltamatch/match.hpp"
+#include "deltamatch/query.hpp"
+#include "ingest/sink/match_form.hpp"
 
 namespace deltamatch::ingest {
 
@@ -14,19 +17,43 @@ namespace deltamatch::ingest {
 /// `time` is null if the stream has no times. Integer ids are JSON numbers, and string ids are JSON strings. Bytes that are not
 /// UTF-8 are written as \udc80 to \udcff (Python's surrogateescape). Distinct ids therefore stay distinct, and no byte is lost.
 ///
+/// Graphs of the models `keyed` and `events` have version 2. `time` is then that of the match's newest edge, and edges are
+/// objects. In `events`, "ordinal":N stands in place of the key. Attributes that are NULL are left out.
+///   {"source":"acct-1","label":"TRANSFER","target":"acct-9","key":"tx-77","time":1700000000000000,
+///    "attributes":{"amount":"1200.00"}}
+///
 /// The list of a static match that ends early closes with {"v":1,"query":"ring","partial":"limit","matches":2}. "partial" is
 /// limit, timeout or stopped.
 ///
 /// `path` is created or emptied; "-" is standard output. When commit() returns, the lines of the batch are in the file. After
 /// abort() they are gone from it. Throws an Error that names the file if it cannot be created or written.
-[[nodiscard]] std::unique_ptr<MatchSink> make_jsonl_sink(const std::string& path);
+[[nodiscard]] std::unique_ptr<MatchSink> make_jsonl_sink(const std::string& path, const MatchForm& form = {});
 
 /// Writes CSV (RFC 4180) with the header v,id,query,sign,batch,time,bindings,edges,cause. The last three are JSON text as in
 /// the JSONL form. `time` is empty if there is none. If a static match ends early, the last row has no id, and its `sign` is
 /// partial:limit, partial:timeout or partial:stopped. Otherwise as make_jsonl_sink.
-[[nodiscard]] std::unique_ptr<MatchSink> make_csv_sink(const std::string& path);
+[[nodiscard]] std::unique_ptr<MatchSink> make_csv_sink(const std::string& path, const MatchForm& form = {});
 
-/// Writes the binary form that docs/reference/formats.md describes. Otherwise as make_jsonl_sink.
-[[nodiscard]] std::unique_ptr<MatchSink> make_binary_sink(const std::string& path);
+/// Writes CSV (RFC 4180) for spreadsheets: one flat row per match. Each value has a column of its own.
+///   query,sign,id,batch,time,a,b,t1.key,t1.time,t1.amount
+/// - The first five are as in make_csv_sink.
+/// - Each vertex has a column with its name.
+/// - Each edge has columns with its name and a point before: `key` (or `ordinal`), `time` and its attributes. A graph of the
+///   model `simple` has none of them. `label` is there if the pattern does not name one label, and `source` if it leaves the
+///   direction open. Edges without a name are called e1, e2 … by their place in the pattern.
+/// - The header is the union of the columns of all `queries`. Cells that a query does not have are empty.
+/// - A column whose name is taken by another of the same query gets _2, _3 … behind it.
+///
+/// A cell with NULL is empty, and a cell with the empty text is "". No text becomes a formula (append_csv_text). Ends of lists
+/// are as in make_csv_sink. A match of another query is an Error.
+[[nodiscard]] std::unique_ptr<MatchSink> make_flat_csv_sink(const std::string& path, const MatchForm& form,
+                                                            std::span<const Query> queries);
+
+/// Writes the binary form that docs/reference/formats.md describes. Times are always in microseconds. Otherwise as
+/// make_jsonl_sink.
+[[nodiscard]] std::unique_ptr<MatchSink> make_binary_sink(const std::string& path, const MatchForm& form = {});
+
+/// Hands only the matches with these signs to `sink`. The report on a query that exceeded its budget in a batch counts those.
+[[nodiscard]] std::unique_ptr<MatchSink> make_sign_filter(std::unique_ptr<MatchSink> sink, Signs signs);
 
 }  // namespace deltamatch::ingest

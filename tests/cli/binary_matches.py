@@ -1,5 +1,7 @@
 """Reads files of matches in the binary format. It relies only on the description in docs/reference/formats.md."""
 
+import struct
+
 MAGIC = b"\x8fDMMTC\r\n"
 SHORTFALLS = {0: None, 1: "limit", 2: "timeout", 3: "stopped"}
 
@@ -36,12 +38,31 @@ class Bytes:
     def id(self):
         return self.text() if self.byte() == 1 else self.signed()
 
+    def value(self, kind, scale):
+        """The value of an attribute, as in the JSON form."""
+        if kind == 1:
+            digits = self.signed()
+            text = str(abs(digits)).rjust(scale + 1, "0")
+            return ("-" if digits < 0 else "") + (f"{text[:-scale]}.{text[-scale:]}" if scale else text)
+        return {0: self.signed, 2: lambda: struct.unpack(">d", self.take(8))[0], 3: lambda: self.byte() == 1, 4: self.text,
+                5: self.signed}[kind]()
+
+    def edge(self, ids, labels, model, attributes):
+        """An edge of version 2."""
+        edge = {"source": ids[self.number()], "label": labels[self.number()], "target": ids[self.number()]}
+        edge["key" if model == 1 else "ordinal"] = self.id() if model == 1 else self.number()
+        edge["time"] = self.signed() if self.byte() == 1 else None
+        edge["attributes"] = {name: self.value(kind, scale) for name, kind, scale in attributes if self.byte() == 1}
+        return edge
+
 
 def read(data):
     """Returns matches, as the objects of the JSON form, and ends, as (query, matches, shortfall)."""
     source = Bytes(data)
-    if source.take(8) != MAGIC or source.byte() != 1:
+    if source.take(8) != MAGIC or (version := source.byte()) not in (1, 2):
         raise ValueError("not a file of matches, or of another version")
+    model = source.byte() if version == 2 else 0
+    attributes = [(source.text(), source.byte(), source.byte()) for _ in range(source.number())] if version == 2 else []
     queries, labels, matches, ends = [], [], [], []
     while source.at < len(data):
         kind = source.byte()
@@ -53,11 +74,14 @@ def read(data):
         elif kind == 3:
             flags = source.byte()
             name, names, edges = queries[source.number()]
-            row = {"v": 1, "id": source.take(16).hex(), "query": name, "sign": "-" if flags & 1 else "+", "batch": source.number(),
+            row = {"v": version, "id": source.take(16).hex(), "query": name, "sign": "-" if flags & 1 else "+", "batch": source.number(),
                    "time": source.signed() if flags & 2 else None}
             ids = [source.id() for _ in names]
             row["bindings"] = dict(zip(names, ids))
-            row["edges"] = [[ids[source.number()], labels[source.number()], ids[source.number()]] for _ in range(edges)]
+            if version == 1:
+                row["edges"] = [[ids[source.number()], labels[source.number()], ids[source.number()]] for _ in range(edges)]
+            else:
+                row["edges"] = [source.edge(ids, labels, model, attributes) for _ in range(edges)]
             row["cause"] = [source.number() for _ in range(source.number())]
             matches.append(row)
         elif kind == 4:

@@ -2,24 +2,36 @@
 
 #include <charconv>
 
+#include "ingest/sink/match_text.hpp"
 #include "ingest/text/json_text.hpp"
 
 namespace deltamatch::ingest {
 namespace {
 
-constexpr std::string_view before_id = R"({"v":1,"id":")";
+constexpr std::string_view before_version = R"({"v":)";
+constexpr std::string_view known_versions = "12";
+constexpr std::string_view before_id = R"("id":")";
 constexpr std::size_t id_digits = 32;
 constexpr std::string_view before_batch = R"(,"batch":)";
+
+/// What follows the version and a comma. Empty if the text has no known version.
+std::string_view behind_version(std::string_view alert) noexcept {
+  if (!alert.starts_with(before_version)) return {};
+  alert.remove_prefix(before_version.size());
+  if (alert.size() < 2 || known_versions.find(alert[0]) == std::string_view::npos || alert[1] != ',') return {};
+  return alert.substr(2);
+}
 
 }  // namespace
 
 std::string_view alert_id(std::string_view alert) noexcept {
-  if (!alert.starts_with(before_id) || alert.size() < before_id.size() + id_digits) return {};
-  return alert.substr(before_id.size(), id_digits);
+  const std::string_view rest = behind_version(alert);
+  if (!rest.starts_with(before_id) || rest.size() < before_id.size() + id_digits) return {};
+  return rest.substr(before_id.size(), id_digits);
 }
 
 std::optional<std::uint64_t> alert_batch(std::string_view alert) noexcept {
-  if (!alert.starts_with(R"({"v":1,)")) return std::nullopt;
+  if (behind_version(alert).empty()) return std::nullopt;
   // The field is among the first ones. Quotes inside the strings before it are escaped.
   const std::size_t at = alert.find(before_batch);
   if (at == std::string_view::npos) return std::nullopt;
@@ -38,8 +50,9 @@ void append_alert_stub(std::string& out, std::string_view alert) {
   out += '}';
 }
 
-void append_suppressed(std::string& out, std::string_view query, std::uint64_t batch, std::uint64_t count) {
-  out += R"({"v":1,"query":)";
+void append_suppressed(std::string& out, int version, std::string_view query, std::uint64_t batch, std::uint64_t count) {
+  append_version(out, version);
+  out += R"("query":)";
   append_json_string(out, query);
   out += R"(,"batch":)";
   append_number(out, batch);
@@ -48,8 +61,9 @@ void append_suppressed(std::string& out, std::string_view query, std::uint64_t b
   out += '}';
 }
 
-void append_partial(std::string& out, const ListingEnd& end) {
-  out += R"({"v":1,"query":)";
+void append_partial(std::string& out, int version, const ListingEnd& end) {
+  append_version(out, version);
+  out += R"("query":)";
   append_json_string(out, end.query);
   out += R"(,"batch":)";
   append_number(out, end.batch);

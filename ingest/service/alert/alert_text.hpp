@@ -11,19 +11,19 @@
 
 namespace deltamatch::ingest {
 
-/// The id within an alert: 32 hexadecimal digits, or empty for a report of suppressed alerts. O(1).
+/// The id within an alert of any version: 32 hexadecimal digits, or empty for a report of suppressed alerts. O(1).
 [[nodiscard]] std::string_view alert_id(std::string_view alert) noexcept;
 
 /// The batch of an alert or of a report of suppressed alerts. Returns nothing if the text is neither. O(1) for an alert.
 [[nodiscard]] std::optional<std::uint64_t> alert_batch(std::string_view alert) noexcept;
 
 /// Appends {"v":1,"query":"ring","batch":17,"suppressed":123}. The sink's rate limit suppressed that many alerts of the query
-/// since the last such report. The batch is the one that reports it.
-void append_suppressed(std::string& out, std::string_view query, std::uint64_t batch, std::uint64_t count);
+/// since the last such report. The batch is the one that reports it. `version` is that of the alerts (MatchForm).
+void append_suppressed(std::string& out, int version, std::string_view query, std::uint64_t batch, std::uint64_t count);
 
 /// Appends {"v":1,"query":"ring","batch":17,"partial":"limit","matches":0}. The query exceeded a budget in this batch, and only
-/// that many of its matches are reported.
-void append_partial(std::string& out, const ListingEnd& end);
+/// that many of its matches are reported. `version` is that of the alerts.
+void append_partial(std::string& out, int version, const ListingEnd& end);
 
 /// Appends a replacement for an alert that is too large for its destination. It has the fields up to `time` and the alert's
 /// size in bytes: {"v":1,"id":"…","query":"ring","sign":"+","batch":17,"time":null,"too_large":1234567}.

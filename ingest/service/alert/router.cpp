@@ -38,12 +38,14 @@ class ExistingMatches final : public MatchSink {
   std::optional<Timestamp> time_;
 };
 
-bool wants(Signs signs, bool added) noexcept { return signs == Signs::both || (signs == Signs::added) == added; }
-
 }  // namespace
 
-AlertRouter::AlertRouter(std::span<const SinkOptions> sinks, Clock now, AlertMemory memory)
-    : sinks_(sinks.begin(), sinks.end()), now_(std::move(now)), memory_(std::move(memory)), sizes_before_(sinks.size()) {
+AlertRouter::AlertRouter(std::span<const SinkOptions> sinks, Clock now, AlertMemory memory, const Schema& schema)
+    : sinks_(sinks.begin(), sinks.end()),
+      now_(std::move(now)),
+      forms_{MatchForm{schema, TimeForm::microseconds}, MatchForm{schema, TimeForm::iso}},
+      memory_(std::move(memory)),
+      sizes_before_(sinks.size()) {
   static_cast<void>(take());
 }
 
@@ -112,7 +114,7 @@ void AlertRouter::report_suppressed(std::uint64_t batch) {
     if (!is_due(limiter, time_)) continue;
     note(limiter);
     const std::size_t at = text_->size();
-    append_suppressed(*text_, query, batch, state.suppressed - state.told);
+    append_suppressed(*text_, forms_[0].version(), query, batch, state.suppressed - state.told);
     receivers_.assign(1, static_cast<std::uint32_t>(sink));
     put(at);
     state.told = state.suppressed;
@@ -143,15 +145,24 @@ void AlertRouter::write(const Match& match) {
     if (found == routes_.end()) return;
     route_ = &*found;
   }
-  const std::size_t at = text_->size();
-  receivers_.clear();
+  wanting_.clear();
   for (Limiters::value_type* limiter : route_->second) {
     const std::size_t sink = limiter->first.second;
-    if (!wants(sinks_[sink].signs, match.added) || !allows(*limiter)) continue;
-    if (receivers_.empty()) append_match_json(*text_, match);
-    receivers_.push_back(static_cast<std::uint32_t>(sink));
+    if (wants(sinks_[sink].signs, match.added) && allows(*limiter)) wanting_.push_back(static_cast<std::uint32_t>(sink));
   }
-  if (!receivers_.empty()) put(at);
+  for (const MatchForm& form : forms_) put_alert(match, form);
+}
+
+/// Hands the match in this form to those that want it so.
+void AlertRouter::put_alert(const Match& match, const MatchForm& form) {
+  receivers_.clear();
+  for (const std::uint32_t sink : wanting_) {
+    if (sinks_[sink].times == form.times) receivers_.push_back(sink);
+  }
+  if (receivers_.empty()) return;
+  const std::size_t at = text_->size();
+  append_match_json(*text_, match, form);
+  put(at);
 }
 
 /// Hands the alert at [from, end) of the text to receivers_.
@@ -207,7 +218,7 @@ void AlertRouter::end(const ListingEnd& end) {
   const auto found = routes_.find(end.query);
   if (end.shortfall == Shortfall::none || found == routes_.end()) return;
   const std::size_t at = text_->size();
-  append_partial(*text_, end);
+  append_partial(*text_, forms_[0].version(), end);
   receivers_.clear();
   for (const Limiters::value_type* limiter : found->second)
     receivers_.push_back(static_cast<std::uint32_t>(limiter->first.second));

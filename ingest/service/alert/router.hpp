@@ -1,6 +1,7 @@
 // Turns the matches of a batch into alerts, and hands each to those sinks of its query that want it.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +20,7 @@
 #include "ingest/service/alert/alert_list.hpp"
 #include "ingest/service/alert/alert_spool.hpp"
 #include "ingest/service/service_options.hpp"
+#include "ingest/sink/match_form.hpp"
 
 namespace deltamatch::ingest {
 
@@ -36,7 +38,8 @@ struct AlertMemory {
   std::filesystem::path folder;
 };
 
-/// Takes matches from the engine. Keeps the batch's alerts per sink until take() moves them out. Every alert is encoded once.
+/// Takes matches from the engine. Keeps the batch's alerts per sink until take() moves them out. Every alert is encoded once
+/// for all sinks that write times alike.
 /// Memory is bounded, however many alerts there are. Not thread-safe: the engine's thread calls it.
 ///
 /// Rate limits hold per query and sink. An interval begins with the first alert after the end of the previous interval. Alerts
@@ -47,8 +50,9 @@ class AlertRouter final : public MatchSink {
  public:
   using Clock = std::function<std::chrono::steady_clock::time_point()>;
 
-  /// Sinks are numbered in the given order. Their names must differ.
-  explicit AlertRouter(std::span<const SinkOptions> sinks, Clock now = std::chrono::steady_clock::now, AlertMemory memory = {});
+  /// Sinks are numbered in the given order. Their names must differ. `schema` is that of the engine.
+  explicit AlertRouter(std::span<const SinkOptions> sinks, Clock now = std::chrono::steady_clock::now, AlertMemory memory = {},
+                       const Schema& schema = {});
 
   /// Sets the standing queries and their sinks for the next batch. A query that stays (by name) keeps its current interval.
   /// Throws Error(configuration) if a sink is unknown; then nothing changes.
@@ -102,6 +106,7 @@ class AlertRouter final : public MatchSink {
   void note(Limiters::value_type& limiter);
   void report_suppressed(std::uint64_t batch);
   void put(std::size_t from);
+  void put_alert(const Match& match, const MatchForm& form);
   void spill();
   bool allows(Limiters::value_type& limiter);
 
@@ -109,6 +114,7 @@ class AlertRouter final : public MatchSink {
 
   std::vector<SinkOptions> sinks_;
   Clock now_;
+  std::array<MatchForm, 2> forms_;  // by TimeForm
   bool closed_ = false;
   Limiters limiters_;
   Routes routes_;
@@ -119,6 +125,7 @@ class AlertRouter final : public MatchSink {
   std::shared_ptr<AlertSpool> spool_;        // holds all alerts, once they are too many
   std::vector<std::uint64_t> spooled_;       // number of alerts in it, by sink
   std::vector<std::uint32_t> receivers_;     // sinks of the alert that is being written
+  std::vector<std::uint32_t> wanting_;       // sinks of the match that is being written, whatever their form
   std::map<Key, std::uint64_t> suppressed_;  // for take_suppressed
 
   // State between begin() and commit() or abort().

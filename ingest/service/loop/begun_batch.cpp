@@ -62,7 +62,8 @@ void report_suspended(const BegunBatch& begun, AlertRouter& router) {
 
 void match_again(const BegunBatch& begun, Recovered& recovered, InputBatch batch) {
   const CommitPoint& mark = begun.progress.mark;
-  AlertRouter router(begun.options.sinks, std::chrono::steady_clock::now, alert_memory(begun.directory));
+  AlertRouter router(begun.options.sinks, std::chrono::steady_clock::now, alert_memory(begun.directory),
+                     begun.options.engine.schema);
   StandingQueries standing(recovered.engine, router);
   recovered.engine.spool({.memory = match_memory, .folder = begun.directory.path()});
   standing.replace(queries_of(begun, recovered.reached), recovered.reached.queries);

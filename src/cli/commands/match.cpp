@@ -194,7 +194,8 @@ int match(const Match& options) {
   for (const NamedQuery& query : queries) demand.add(query.query, options.whole.induced);
   session.load(report, &demand);
   watch_interrupts();
-  const std::unique_ptr<MatchSink> sink = options.emit.make_sink();  // not earlier: opening empties the file
+  const std::unique_ptr<MatchSink> sink =
+      options.emit.make_sink(session.engine().options().schema, queries);  // not earlier: opening empties the file
   Progress progress(options.graph.progress);
   for (const NamedQuery& query : queries) {
     report.matches.push_back(interrupted() ? not_begun(query, options, sink.get())

@@ -19,6 +19,7 @@
 #include "cli/options/option_kinds.hpp"
 #include "cli/terminal/exit_codes.hpp"
 #include "cli/terminal/output.hpp"
+#include "ingest/sink/match_form.hpp"
 
 namespace deltamatch::cli {
 namespace {
@@ -86,10 +87,10 @@ class Ending {
 };
 
 /// Marks in the listing that it ends before the stream does.
-void mark_ends(MatchSink& sink, const Report& report) {
+void mark_ends(MatchSink& sink, const Report& report, ingest::Signs signs) {
   sink.begin(0);
   for (const QueryTotals& query : report.deltas) {
-    const Count matches = query.added + query.removed;
+    const Count matches = (wants(signs, true) ? query.added : 0) + (wants(signs, false) ? query.removed : 0);
     sink.end({.query = query.name,
               .matches = matches > UINT64_MAX ? UINT64_MAX : static_cast<std::uint64_t>(matches),
               .shortfall = report.timed_out ? Shortfall::timeout : Shortfall::stopped});
@@ -142,7 +143,7 @@ int replay(const Replay& options) {
   session.load(report);
   watch_interrupts();
   // Not earlier: opening empties the files.
-  const std::unique_ptr<MatchSink> sink = options.emit.make_sink();
+  const std::unique_ptr<MatchSink> sink = options.emit.make_sink(session.engine().options().schema, queries);
   const std::unique_ptr<TextFile> batches =
       options.emit.batches.empty() ? nullptr : std::make_unique<TextFile>(options.emit.batches);
 
@@ -164,7 +165,8 @@ int replay(const Replay& options) {
     session.release_inputs();
     reserve.reset();
   }
-  if (sink && (report.interrupted || report.timed_out || report.failed)) ending.attempt([&] { mark_ends(*sink, report); });
+  if (sink && (report.interrupted || report.timed_out || report.failed))
+    ending.attempt([&] { mark_ends(*sink, report, options.emit.listed_signs()); });
   if (!options.save_snapshot.empty()) ending.attempt([&] { session.engine().save(options.save_snapshot); });
   if (batches) ending.attempt([&] { batches->close(); });
   ending.attempt([&] {
@@ -195,6 +197,7 @@ void add_replay(const Command& program, Run& run) {
   add_number(command, "--max-matches", options->max_matches, "Stop a query in a batch after N new and removed matches", 1)
       .group("Queries");
   add_emit_options(command, options->emit);
+  add_signs_option(command, options->emit);
   command.add_text("--batches", options->emit.batches, "Where a JSON object per batch goes, or - for standard output", "FILE")
       .group("Output");
   add_size(command, "--spool-memory", options->spool_memory, "Most memory for a batch's listed matches (default: 1G)")

@@ -107,6 +107,9 @@ void read_sink(Section section, SinkOptions& sink) {
   constexpr std::array<std::pair<std::string_view, ingest::Signs>, 3> signs{
       {{"both", ingest::Signs::both}, {"new", ingest::Signs::added}, {"removed", ingest::Signs::removed}}};
   section.choice("signs", sink.signs, signs);
+  constexpr std::array<std::pair<std::string_view, ingest::TimeForm>, 2> times{
+      {{"us", ingest::TimeForm::microseconds}, {"iso", ingest::TimeForm::iso}}};
+  section.choice("times", sink.times, times);
   read_rate(section, sink);
   section.finish();
 }

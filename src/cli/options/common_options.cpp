@@ -9,6 +9,7 @@
 #include "cli/options/option_kinds.hpp"
 #include "cli/terminal/output.hpp"
 #include "ingest/codec/formats.hpp"
+#include "ingest/sink/match_form.hpp"
 #include "ingest/sink/sinks.hpp"
 
 namespace deltamatch::cli {
@@ -108,6 +109,13 @@ void EmitOptions::check() const {
   if (emit != Emit::matches && !(out.empty() && out_format.empty())) {
     throw Error(ErrorKind::usage, out.empty() ? "--out-format" : "--out", "no matches are written", "add --emit matches");
   }
+  if (emit != Emit::matches && (times || signs)) {
+    throw Error(ErrorKind::usage, times ? "--times" : "--signs", "no matches are written", "add --emit matches");
+  }
+  if (times == ingest::TimeForm::iso && format() == "binary") {
+    throw Error(ErrorKind::usage, "--times iso", "binary matches have times in microseconds",
+                "leave it out, or choose another --out-format");
+  }
   if (batches == "-" && (matches_to_stdout() || json)) {
     throw Error(ErrorKind::usage, "--batches -",
                 json ? "--json writes to standard output too" : "the matches go to standard output too",
@@ -124,14 +132,29 @@ void EmitOptions::check_outputs() const {
   check_writable(batches);
 }
 
-std::unique_ptr<MatchSink> EmitOptions::make_sink() const {
+std::string EmitOptions::format() const {
+  if (!out_format.empty()) return out_format;
+  const std::filesystem::path extension = std::filesystem::path(out).extension();
+  return extension == ".csv" ? "csv" : extension == ".dmm" ? "binary" : "jsonl";
+}
+
+std::unique_ptr<MatchSink> EmitOptions::make_sink(const Schema& schema, const std::vector<NamedQuery>& queries) const {
   if (emit != Emit::matches) return nullptr;
   const std::string path = out.empty() ? "-" : out;
-  const std::filesystem::path extension = std::filesystem::path(path).extension();
-  const std::string by_name = extension == ".csv" ? "csv" : extension == ".dmm" ? "binary" : "jsonl";
-  const std::string& format = out_format.empty() ? by_name : out_format;
-  if (format == "csv") return ingest::make_csv_sink(path);
-  return format == "binary" ? ingest::make_binary_sink(path) : ingest::make_jsonl_sink(path);
+  const ingest::MatchForm form{schema, times.value_or(ingest::TimeForm::microseconds)};
+  const std::string format = this->format();
+  std::unique_ptr<MatchSink> sink;
+  if (format == "flat" || (format == "csv" && schema.model != EdgeModel::simple)) {
+    std::vector<Query> all;
+    for (const NamedQuery& query : queries) all.push_back(query.query);
+    sink = ingest::make_flat_csv_sink(path, form, all);
+  } else if (format == "csv") {
+    sink = ingest::make_csv_sink(path, form);
+  } else {
+    sink = format == "binary" ? ingest::make_binary_sink(path, form) : ingest::make_jsonl_sink(path, form);
+  }
+  if (listed_signs() == ingest::Signs::both) return sink;
+  return ingest::make_sign_filter(std::move(sink), *signs);
 }
 
 void add_direction_options(const Command& command, std::optional<bool>& directed) {
@@ -289,9 +312,21 @@ void add_emit_options(const Command& command, EmitOptions& options) {
       .group(group);
   command.add_text("--out", options.out, "Where --emit matches writes (default: -, standard output)", "FILE").group(group);
   add_choice(command, "--out-format", options.out_format, "Format of the matches (default: by the name of the file, or jsonl)",
-             std::vector<std::pair<std::string, std::string>>{{"jsonl", "jsonl"}, {"csv", "csv"}, {"binary", "binary"}})
+             std::vector<std::pair<std::string, std::string>>{
+                 {"jsonl", "jsonl"}, {"csv", "csv"}, {"flat", "flat"}, {"binary", "binary"}})
+      .group(group);
+  add_choice(command, "--times", options.times, "Times of matches: microseconds, or ISO 8601 in UTC (default: us)",
+             std::vector<std::pair<std::string, ingest::TimeForm>>{{"us", ingest::TimeForm::microseconds},
+                                                                   {"iso", ingest::TimeForm::iso}})
       .group(group);
   add_json_option(command, options.json);
+}
+
+void add_signs_option(const Command& command, EmitOptions& options) {
+  add_choice(command, "--signs", options.signs, "Which matches are listed (default: both)",
+             std::vector<std::pair<std::string, ingest::Signs>>{
+                 {"both", ingest::Signs::both}, {"new", ingest::Signs::added}, {"removed", ingest::Signs::removed}})
+      .group("Output");
 }
 
 void check(const GraphOptions& graph, const ReplayOptions& stream) {

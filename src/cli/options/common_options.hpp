@@ -10,8 +10,10 @@
 
 #include "cli/options/command.hpp"
 #include "cli/options/make_backend.hpp"
+#include "cli/options/queries.hpp"
 #include "cli/terminal/progress.hpp"
 #include "deltamatch/engine.hpp"
+#include "ingest/sink/match_form.hpp"
 #include "ingest/stream.hpp"
 
 namespace deltamatch::cli {
@@ -82,7 +84,9 @@ struct EmitOptions {
   Emit emit = Emit::none;
   std::string out;  ///< empty: not given
   std::string out_format;
-  std::string batches;  ///< replay; empty: not given
+  std::optional<ingest::TimeForm> times;
+  std::optional<ingest::Signs> signs;  ///< replay
+  std::string batches;                 ///< replay; empty: not given
   bool json = false;
 
   /// Throws Error(usage) if the options contradict each other.
@@ -92,8 +96,13 @@ struct EmitOptions {
   [[nodiscard]] bool matches_to_stdout() const { return emit == Emit::matches && (out.empty() || out == "-"); }
   /// Whether standard output holds lines for programs. The table then goes to standard error.
   [[nodiscard]] bool lines_to_stdout() const { return matches_to_stdout() || batches == "-"; }
-  /// Null unless matches are written.
-  [[nodiscard]] std::unique_ptr<MatchSink> make_sink() const;
+  /// The signs that are listed.
+  [[nodiscard]] ingest::Signs listed_signs() const { return signs.value_or(ingest::Signs::both); }
+  /// Null unless matches are written. `schema` is that of the engine, and `queries` are all whose matches will come.
+  [[nodiscard]] std::unique_ptr<MatchSink> make_sink(const Schema& schema, const std::vector<NamedQuery>& queries) const;
+
+ private:
+  [[nodiscard]] std::string format() const;
 };
 
 /// `--directed`, `--undirected`.
@@ -111,6 +120,8 @@ Option add_replay_options(const Command& command, ReplayOptions& options);
 Option add_query_options(const Command& command, QuerySelection& options);
 void add_whole_options(const Command& command, WholeOptions& options);
 void add_emit_options(const Command& command, EmitOptions& options);
+/// `--signs`.
+void add_signs_option(const Command& command, EmitOptions& options);
 void add_json_option(const Command& command, bool& json);
 
 /// Checks options against each other. Throws Error(usage). Opens nothing.

@@ -268,7 +268,7 @@ TEST(AlertText, OnlyAnAlertHasAnId) {
   EXPECT_EQ(alert_id(R"({"v":1,"id":"00)"), "");
   EXPECT_EQ(alert_id(""), "");
   std::string record;
-  append_suppressed(record, "a\"b", 18446744073709551615u, 1);
+  append_suppressed(record, 1, "a\"b", 18446744073709551615u, 1);
   EXPECT_EQ(record, R"({"v":1,"query":"a\"b","batch":18446744073709551615,"suppressed":1})");
 }
 

@@ -157,7 +157,7 @@ TEST_F(ServiceConfigTest, EverySinkArrives) {
 sinks:
   k: {type: kafka, topic: t, signs: removed, rate_limit: 5/10m}
   f: {type: file, path: /tmp/a.jsonl, rotate_size: 1MiB, keep_files: 3, max_backoff: 1s}
-  s: {type: stdout, signs: new}
+  s: {type: stdout, signs: new, times: iso}
   w:
     type: webhook
     url: https://h.example:8443/p?q
@@ -194,6 +194,7 @@ queries: [{name: q, pattern: (a)--(b)}]
               sink.name = "s";
               sink.kind = Kind::console;
               sink.signs = ingest::Signs::added;
+              sink.times = ingest::TimeForm::iso;
             }));
   EXPECT_EQ(sinks[3], with<ingest::SinkOptions>([](auto& sink) {
               sink.name = "w";

@@ -22,9 +22,11 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t batches = 12;
 constexpr std::size_t alerts_of_a_batch = 3;
 
+/// In either version.
 std::string alert_text(std::uint64_t batch, std::size_t number) {
-  return R"({"v":1,"id":")" + std::string(30, 'a') + std::to_string(10 + number) + R"(","query":"q","sign":"+","batch":)" +
-         std::to_string(batch) + R"(,"time":null,"bindings":{"a":)" + std::to_string(batch * 7 + number) + "}}";
+  return R"({"v":)" + std::to_string(1 + batch % 2) + R"(,"id":")" + std::string(30, 'a') + std::to_string(10 + number) +
+         R"(","query":"q","sign":"+","batch":)" + std::to_string(batch) + R"(,"time":null,"bindings":{"a":)" +
+         std::to_string(batch * 7 + number) + "}}";
 }
 
 std::string lines_up_to(std::uint64_t batch) {

@@ -1,0 +1,191 @@
+// A sink that writes one flat row of CSV for each match. First the columns of all queries are laid out, then each match fills
+// the cells of its query.
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "deltamatch/error.hpp"
+#include "ingest/sink/file_sink.hpp"
+#include "ingest/sink/match_text.hpp"
+#include "ingest/sink/sinks.hpp"
+#include "ingest/sink/value_text.hpp"
+#include "ingest/text/csv_text.hpp"
+#include "ingest/text/json_text.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+/// Indices of columns.
+struct EdgeColumns {
+  static constexpr std::size_t none = 0;  // `query` is no column of an edge
+  std::size_t source = none;
+  std::size_t label = none;
+  std::size_t identity = none;
+  std::size_t time = none;
+  std::vector<std::size_t> attributes;
+};
+struct QueryColumns {
+  std::vector<std::size_t> vertices;
+  std::vector<EdgeColumns> edges;
+};
+
+enum Fixed : std::size_t { query_column, sign_column, id_column, batch_column, time_column };
+
+/// Lays out the columns of one query after another.
+class Layout {
+ public:
+  explicit Layout(const Schema& schema) : schema_(schema) {}
+
+  [[nodiscard]] const std::vector<std::string>& header() const noexcept { return header_; }
+
+  QueryColumns add(const Query& query) {
+    taken_.assign(header_.size(), false);
+    for (const Fixed fixed : {query_column, sign_column, id_column, batch_column, time_column}) taken_[fixed] = true;
+    QueryColumns columns;
+    for (const QueryVertex& vertex : query.vertices) columns.vertices.push_back(column(vertex.name));
+    const std::vector<std::string> names = names_of_edges(query);
+    for (std::size_t e = 0; e < query.edges.size(); ++e) columns.edges.push_back(add(query.edges[e], names[e] + '.'));
+    return columns;
+  }
+
+ private:
+  static std::vector<std::string> names_of_edges(const Query& query) {
+    std::vector<std::string> names;
+    for (std::size_t e = 0; e < query.edges.size(); ++e) {
+      const std::string& name = query.edges[e].name;
+      names.push_back(name.empty() ? "e" + std::to_string(e + 1) : name);
+    }
+    return names;
+  }
+
+  EdgeColumns add(const QueryEdge& edge, const std::string& prefix) {
+    EdgeColumns columns;
+    if (!edge.directed) columns.source = column(prefix + "source");
+    if (edge.labels.size() != 1) columns.label = column(prefix + "label");
+    if (schema_.model == EdgeModel::simple) return columns;
+    columns.identity = column(prefix + (schema_.model == EdgeModel::events ? "ordinal" : "key"));
+    columns.time = column(prefix + "time");
+    for (const Attribute& attribute : schema_.edges) columns.attributes.push_back(column(prefix + attribute.name));
+    return columns;
+  }
+
+  /// The column with this name, or with the next free one if the query has it already.
+  std::size_t column(const std::string& name) {
+    std::string wanted = name;
+    for (int next = 2;; ++next) {
+      const auto known = std::ranges::find(header_, wanted);
+      const auto index = static_cast<std::size_t>(known - header_.begin());
+      if (known == header_.end()) {
+        header_.push_back(wanted);
+        taken_.push_back(false);
+      }
+      if (!taken_[index]) {
+        taken_[index] = true;
+        return index;
+      }
+      wanted = name + '_' + std::to_string(next);
+    }
+  }
+
+  const Schema& schema_;
+  std::vector<std::string> header_{"query", "sign", "id", "batch", "time"};
+  std::vector<bool> taken_;  // by the query that is added
+};
+
+void append_id(std::string& out, const Id& id) {
+  if (id.is_text()) {
+    append_csv_text(out, id.text());
+  } else {
+    append_number(out, id.number());
+  }
+}
+
+class FlatCsvSink final : public FileSink {
+ public:
+  FlatCsvSink(const std::string& path, MatchForm form, std::span<const Query> queries)
+      : FileSink(path), form_(std::move(form)) {
+    Layout layout(form_.schema);
+    for (const Query& query : queries) queries_.emplace(query.name, layout.add(query));
+    cells_.resize(layout.header().size());
+    for (std::size_t c = 0; c < cells_.size(); ++c) append_csv_text(cells_[c], layout.header()[c]);
+    append_row();
+    file_.commit();
+  }
+
+  void write(const Match& match) override {
+    const QueryColumns& columns = columns_of(match.query);
+    append_csv_text(cells_[query_column], match.query);
+    cells_[sign_column] = match.added ? "+" : "-";
+    append_match_id(cells_[id_column], match.id);
+    append_number(cells_[batch_column], match.batch);
+    if (const auto time = written_time(match, form_)) append_time_text(cells_[time_column], *time, form_.times);
+    for (std::size_t v = 0; v < match.vertices.size(); ++v) append_id(cells_[columns.vertices[v]], match.vertices[v]);
+    for (std::size_t e = 0; e < match.edges.size(); ++e) fill(columns.edges[e], match.edges[e]);
+    append_row();
+    file_.spill_if_large();
+  }
+
+  void end(const ListingEnd& end) override {
+    if (end.shortfall == Shortfall::none) return;
+    append_csv_text(cells_[query_column], end.query);
+    cells_[sign_column] = "partial:";
+    cells_[sign_column] += shortfall_name(end.shortfall);
+    append_number(cells_[batch_column], end.batch);
+    append_row();
+  }
+
+ private:
+  const QueryColumns& columns_of(std::string_view query) const {
+    const auto found = queries_.find(query);
+    if (found == queries_.end()) {
+      throw Error(ErrorKind::usage, "flat CSV", "the sink has no columns for the query '" + std::string(query) + "'",
+                  "name all queries when the sink is made");
+    }
+    return found->second;
+  }
+
+  void fill(const EdgeColumns& columns, const MatchedEdge& edge) {
+    if (columns.source != EdgeColumns::none) append_id(cells_[columns.source], edge.source);
+    if (columns.label != EdgeColumns::none) append_csv_text(cells_[columns.label], edge.label);
+    if (columns.identity == EdgeColumns::none) return;
+    if (form_.schema.model == EdgeModel::events) {
+      append_number(cells_[columns.identity], edge.ordinal);
+    } else if (edge.key) {
+      append_id(cells_[columns.identity], *edge.key);
+    }
+    if (edge.time) append_time_text(cells_[columns.time], *edge.time, form_.times);
+    for (std::size_t a = 0; a < std::min(edge.attributes.size(), columns.attributes.size()); ++a) {
+      std::string& cell = cells_[columns.attributes[a]];
+      if (const auto* symbol = std::get_if<std::string_view>(&edge.attributes[a])) {
+        append_csv_text(cell, *symbol);
+      } else {
+        append_value_text(cell, form_.schema.edges[a].type, edge.attributes[a], form_.times);
+      }
+    }
+  }
+
+  /// Appends the cells as a row, and empties them.
+  void append_row() {
+    std::string& out = text();
+    for (std::size_t c = 0; c < cells_.size(); ++c) {
+      if (c != 0) out += ',';
+      out += cells_[c];
+      cells_[c].clear();
+    }
+    out += "\r\n";
+  }
+
+  MatchForm form_;
+  std::map<std::string, QueryColumns, std::less<>> queries_;
+  std::vector<std::string> cells_;
+};
+
+}  // namespace
+
+std::unique_ptr<MatchSink> make_flat_csv_sink(const std::string& path, const MatchForm& form, std::span<const Query> queries) {
+  return std::make_unique<FlatCsvSink>(path, form, queries);
+}
+
+}  // namespace deltamatch::ingest
