@@ -29,6 +29,8 @@ struct Update {
   bool continues = false;
   /// The time lies far ahead of the stream's, so it does not move the watermark. The window still uses it for this edge.
   bool ahead = false;
+  /// A deletion that names its edge by its key alone (EdgeModel::keyed). Source, target and all labels say nothing then.
+  bool by_key = false;
   Id source{};               ///< in a vertex update, the vertex itself
   Id target{};               ///< unused in vertex updates
   std::string_view label{};  ///< edge label; unused in vertex updates

@@ -8,6 +8,7 @@
 
 #include "ingest/codec/codec.hpp"
 #include "ingest/codec/columns.hpp"
+#include "ingest/codec/update_maker.hpp"
 #include "ingest/source/line_source.hpp"
 
 namespace deltamatch::ingest {
