@@ -115,7 +115,7 @@ Subject::Subject(const Scenario& scenario, unsigned threads)
     : Subject(scenario, Engine({.directed = scenario.directed,
                                 .threads = threads,
                                 .window = scenario.window,
-                                .schema = {.model = scenario.edges}})) {}
+                                .schema = {scenario.edges, {}, {}}})) {}
 
 Subject::Subject(const Scenario& scenario, Engine engine) : scenario_(&scenario), engine_(std::move(engine)) {
   for (const Standing& standing : scenario.queries) engine_.add_query(standing.query, standing.options);
