@@ -221,24 +221,26 @@ Decoded UpdateMaker::make_fields(const Layout& layout, std::span<const std::stri
     return refuse(RejectReason::bad_time,
                   fmt::format("time {} is not a time, or beyond the range", in_ticks(field(Role::time))));
   }
-  const auto label = [&](Role role) {
-    return layout.has(role) && !field(role).empty() ? std::optional(field(role)) : std::nullopt;
+  // Labels are set in place: copying an optional that was just made would wait for its parts.
+  const auto take_label = [&](Role role, std::optional<std::string_view>& label) {
+    label.reset();
+    if (layout.has(role) && !field(role).empty()) label.emplace(field(role));
   };
   if (vertex) {
     update_.kind = inserts ? UpdateKind::insert_vertex : UpdateKind::delete_vertex;
-    update_.source_label = label(layout.has(Role::label) ? Role::label : Role::source_label);
+    take_label(layout.has(Role::label) ? Role::label : Role::source_label, update_.source_label);
     if (update_.source_label) tell_several_labels(doubts_, *update_.source_label);
   } else {
     update_.kind = inserts ? UpdateKind::insert_edge : UpdateKind::delete_edge;
     update_.label = layout.has(Role::label) ? field(Role::label) : std::string_view(edge_label_);
-    update_.source_label = label(Role::source_label);
-    update_.target_label = label(Role::target_label);
+    take_label(Role::source_label, update_.source_label);
+    take_label(Role::target_label, update_.target_label);
+  }
+  if (extras_) {
     if (update_.by_key) {
       update_.label = {};
       update_.source_label = update_.target_label = std::nullopt;
     }
-  }
-  if (extras_) {
     const Fields source(*this, layout, fields);
     PropertyReader& properties = extras_->properties;
     const auto refused = vertex ? properties.take_vertex(source, update_) : properties.take_edge(source, update_);
