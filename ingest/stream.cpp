@@ -204,7 +204,7 @@ class FileStream final : public UpdateStream {
   }
 
   void look_at_beginning(std::string_view head, const CodecOptions& codec) {
-    const bool named = parse_columns(codec.columns).named();
+    const bool named = parse_columns(codec).named();
     if (format_ == Format::csv && codec.header.value_or(named)) {
       CodecOptions any = codec;
       any.separator = options_.codec.separator;  // the separator of the first line need not be that of the header
@@ -239,7 +239,7 @@ class FileStream final : public UpdateStream {
   [[nodiscard]] Format recognise(std::string_view head) const {
     // Columns by position fit a file with single tabs only if there are as many fields. Empty fields then count.
     const bool vertices = options_.codec.vertices && options_.codec.columns.empty();
-    const std::size_t columns = vertices ? 2 : parse_columns(options_.codec.columns).positions.size();
+    const std::size_t columns = vertices ? 2 : parse_columns(options_.codec).positions.size();
     const bool texts = options_.codec.ids == IdKind::string;
     const std::optional<Format> format = detect_format(head, columns, texts);
     // Only CSV has a separator that can be set.

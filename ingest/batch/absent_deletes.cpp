@@ -20,8 +20,14 @@ void AbsentDeletes::add(const UpdateBatch& batch, const Ignored& ignored) {
   }
   // The engine counts a deletion that undoes an insertion of its own batch as absent, too, so it is taken off.
   std::set<std::tuple<Id, Id, std::string_view>> inserted;
+  std::set<Id> keys;
   std::uint64_t undone = 0;
   for (const Update& update : batch.updates()) {
+    if (const std::optional<Id> key = update.key()) {  // the key alone says which edge it is
+      if (update.kind == UpdateKind::insert_edge) keys.insert(*key);
+      if (update.kind == UpdateKind::delete_edge) undone += keys.erase(*key);
+      continue;
+    }
     const bool swap = !directed_ && update.target < update.source;
     const std::tuple edge(swap ? update.target : update.source, swap ? update.source : update.target, update.label);
     if (update.kind == UpdateKind::insert_edge) inserted.insert(edge);

@@ -95,8 +95,9 @@ std::string_view refusal_remedy(RejectReason reason) noexcept {
 std::string rejection_message(const Update& update, RejectReason reason) {
   const auto text = [](const Id& id) { return in_ticks(id.is_text() ? std::string(id.text()) : std::to_string(id.number())); };
   const bool vertex = update.kind == UpdateKind::insert_vertex || update.kind == UpdateKind::delete_vertex;
-  const std::string subject =
-      vertex ? "vertex " + text(update.source) : "edge from " + text(update.source) + " to " + text(update.target);
+  const std::string edge = update.by_key && update.key() ? "edge " + text(*update.key())
+                                                         : "edge from " + text(update.source) + " to " + text(update.target);
+  const std::string subject = vertex ? "vertex " + text(update.source) : edge;
   switch (reason) {
     case RejectReason::label_conflict:
       return subject + (vertex ? " has another label already" : " gives a vertex another label than it has");

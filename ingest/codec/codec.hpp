@@ -8,7 +8,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "deltamatch/attribute.hpp"
 #include "deltamatch/update.hpp"
 
 namespace deltamatch::ingest {
@@ -46,11 +48,23 @@ enum class TimeUnit : std::uint8_t { seconds, milliseconds, microseconds };
 /// they state different edges. If either row cannot be read, the record is refused.
 enum class Envelope : std::uint8_t { none, debezium };
 
+/// A declared attribute, and where records state it.
+struct AttributeColumn {
+  Attribute attribute;
+  std::string column{};  ///< the name of its column, or the path of its field; empty: the attribute's name
+  bool base64 = false;   ///< of a decimal: a text is the base64 of its digits, as bytes with the high one first
+  friend bool operator==(const AttributeColumn&, const AttributeColumn&) = default;
+};
+
 /// How records are read. The format decides what is left empty.
 struct CodecOptions {
   /// The roles of the columns: "source,target,label,time" by position, or "source=payer,target=payee" by the names of a CSV
-  /// header or of JSON fields. Roles: source, target, label, source_label, target_label, time, op, vertex, deleted. `-` skips a
-  /// column. With `vertex` (and `label`) records state vertices. Default: by the format and the number of fields.
+  /// header or of JSON fields. Roles: source, target, label, source_label, target_label, time, op, vertex, deleted, edge (the
+  /// key of an edge), and the names of attributes. `-` skips a column. With `vertex` (and `label`) records state vertices.
+  /// Default: by the format and the number of fields.
+  ///
+  /// In a message, a role may also be what surrounds the value, also beside positions. "edge=kafka:key.id" is a field of a key
+  /// that is a JSON object. "edge=kafka:key", "time=kafka:timestamp" and "label=kafka:header.NAME" are the others.
   ///
   /// In JSON a name is a path. "source=payer.id" is the field id of the object in the field payer. "source=parties.0.id" is the
   /// field id of the first element of the array parties. `\.` is a dot within a name, `\\` a backslash. Under an envelope,
@@ -75,6 +89,10 @@ struct CodecOptions {
   /// The records are a whole graph. The sizes in a header (t/v/e, jlg) must be true, and ids must lie within them. Those of a
   /// Matrix Market file are always checked.
   bool whole = false;
+  EdgeModel edges = EdgeModel::simple;             ///< of the graph. With `keyed`, the record of an edge has the edge's key
+  std::vector<AttributeColumn> attributes;         ///< of edges, in the order of Schema::edges
+  std::vector<AttributeColumn> vertex_attributes;  ///< in the order of Schema::vertices
+  bool message = false;                            ///< the records are messages of a queue; make_message_codec sets it
   Doubts* doubts = nullptr;  ///< gets doubtful readings (doubts.hpp), outlives the codec; null: nobody does
   friend bool operator==(const CodecOptions&, const CodecOptions&) = default;
 };
@@ -91,8 +109,20 @@ struct Decoded {
 /// The most bytes of an id or label. What repeats them, above all an alert, stays small enough to be sent.
 inline constexpr std::size_t max_name = 1024;
 
-/// Returns `decoded`, or a refusal if an id (bad_id) or a label (too_long) in it is longer than max_name.
+/// Returns `decoded`, or a refusal if an id or a key (bad_id), or a label or a symbol (too_long) in it is longer than max_name.
 [[nodiscard]] Decoded within_max_name(const Decoded& decoded) noexcept;
+
+struct MessageHeader {
+  std::string_view name;
+  std::optional<std::string_view> value;
+};
+
+/// What surrounds the value of a message.
+struct MessageFrame {
+  std::optional<std::string_view> key;
+  std::span<const MessageHeader> headers;
+  std::optional<Timestamp> time;  ///< that the queue has for it, in microseconds
+};
 
 /// Reads records of one format, one after the other. It may keep state from earlier records, such as a header.
 class Codec {
@@ -102,6 +132,12 @@ class Codec {
   virtual Decoded decode(std::string_view record) = 0;
   /// The same, if Record::padding bytes behind the record are readable.
   virtual Decoded decode_padded(std::string_view record) { return decode(record); }
+  /// Reads a message with what surrounds it. Without a value it is a tombstone. Only for codecs of messages.
+  virtual Decoded decode_message(std::optional<std::string_view> value, const MessageFrame& /*frame*/) {
+    return value ? decode(*value) : Decoded{};
+  }
+  /// States what surrounds the next record. It must stay valid until that has been decoded.
+  virtual void surround(const MessageFrame* /*frame*/) {}
   /// Call it after the last record. Says how a whole graph contradicts its header. Empty if it does not.
   [[nodiscard]] virtual std::string flaw() const { return {}; }
   /// Whether edges are directed, if the records decoded so far say so.

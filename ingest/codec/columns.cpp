@@ -13,79 +13,19 @@ namespace deltamatch::ingest {
 namespace {
 
 constexpr std::array<std::string_view, role_count> role_names = {"source", "target", "label",  "source_label", "target_label",
-                                                                 "time",   "op",     "vertex", "deleted"};
-
-std::optional<Role> role_by_name(std::string_view name) noexcept {
-  const auto* const found = std::find(role_names.begin(), role_names.end(), name);
-  if (found == role_names.end()) return std::nullopt;
-  return static_cast<Role>(found - role_names.begin());
-}
-
-[[noreturn]] void bad_columns(std::string_view text, std::string_view what) {
-  throw Error(ErrorKind::usage, "columns", fmt::format("`{}`: {}", text, what),
-              "give e.g. source,target,label,time by position (- skips one) or source=NAME,target=NAME by name");
-}
-
-/// Whether a text may be one in quotes, or a word for a missing id. Most names are not by their first character or length.
-bool may_be_no_name(std::string_view text) noexcept {
-  switch (text.front()) {
-    case '"':
-    case '\'':
-    case '(':
-    case '<':
-    case '[':
-      return true;
-    case 'N':
-    case 'n':
-    case '-':
-    case '?':
-      return text.size() <= 3;
-    case '#':
-      return text.size() == 4;
-    case 'U':
-    case 'u':
-      return text.size() == 9;
-    default:
-      return false;
-  }
-}
+                                                                 "time",   "op",     "vertex", "deleted",      "edge"};
 
 }  // namespace
 
 std::string_view role_name(Role role) noexcept { return role_names[static_cast<std::size_t>(role)]; }
 
-ColumnSpec parse_columns(std::string_view text) {
-  ColumnSpec spec;
-  if (without_blanks(text).empty()) return spec;
-  std::array<bool, role_count> seen{};
-  bool by_name = false;
-  for (std::size_t start = 0, entries = 0; start <= text.size(); ++entries) {
-    const std::size_t end = std::min(text.find(',', start), text.size());
-    const std::string_view entry = without_blanks(text.substr(start, end - start));
-    start = end + 1;
-    const std::size_t equals = entry.find('=');
-    const bool has_name = equals != std::string_view::npos;
-    if (entries != 0 && has_name != by_name) bad_columns(text, "positions and names cannot be mixed");
-    by_name = has_name;
-    const std::string_view word = has_name ? without_blanks(entry.substr(0, equals)) : entry;
-    const std::optional<Role> role = role_by_name(word);
-    if (!role && (by_name || word != "-"))
-      bad_columns(text, fmt::format("`{}` is not one of {}", word, fmt::join(role_names, ", ")));
-    if (role && std::exchange(seen[static_cast<std::size_t>(*role)], true))
-      bad_columns(text, fmt::format("{} is given twice", word));
-    if (by_name) {
-      spec.names[static_cast<std::size_t>(*role)] = std::string(entry.substr(equals + 1));
-    } else {
-      spec.positions.push_back(role);
-    }
-  }
-  const auto has = [&](Role role) { return seen[static_cast<std::size_t>(role)]; };
-  const bool edges = has(Role::source) || has(Role::target);
-  if (has(Role::vertex) && edges) bad_columns(text, "vertex cannot be given with source or target");
-  if (!by_name && !has(Role::vertex) && !(has(Role::source) && has(Role::target))) {
-    bad_columns(text, "source and target are missing, and so is vertex");
-  }
-  return spec;
+std::span<const Role> all_roles() noexcept {
+  static constexpr auto roles = [] {
+    std::array<Role, role_count> all{};
+    for (std::size_t r = 0; r < role_count; ++r) all[r] = static_cast<Role>(r);
+    return all;
+  }();
+  return roles;
 }
 
 std::span<const std::pair<std::string_view, Role>> usual_names() noexcept {
@@ -123,6 +63,19 @@ std::optional<Role> role_by_usual_name(std::string_view field) noexcept {
   const auto names = usual_names();
   const auto found = std::ranges::find_if(names, [&](const auto& name) { return same_letters(name.first, field); });
   return found == names.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::span<const std::string_view> usual_keys() noexcept {
+  static constexpr auto names = std::to_array<std::string_view>(
+      {"edge",       "edge_id",        "edgeid",        "edge_key",   "txn_id",     "txnid",        "tx_id",
+       "txid",       "transaction_id", "transactionid", "trans_id",   "payment_id", "paymentid",    "transfer_id",
+       "transferid", "event_id",       "eventid",       "message_id", "order_id",   "reference_id", "relationship_id",
+       "rel_id",     "elementid",      "uuid",          "guid"});
+  return names;
+}
+
+bool is_usual_key(std::string_view name) noexcept {
+  return std::ranges::any_of(usual_keys(), [&](std::string_view known) { return same_letters(known, name); });
 }
 
 std::string time_column_advice(const OptionSpelling& spelling, std::string_view columns, std::string_view name) {
@@ -218,130 +171,6 @@ void tell_several_labels(Doubts* doubts, std::string_view label) {
     return;
   doubts->tell("several_labels", fmt::format("the label {} seems to be several labels, but is read as one", in_ticks(label)),
                "leave all labels but one out, or write it in backquotes in queries");
-}
-
-UpdateMaker::UpdateMaker(IdKind ids, TimeReader times, std::string edge_label, Operations operations, Doubts* doubts,
-                         OptionSpelling spelling, bool quotes)
-    : ids_(ids),
-      times_(std::move(times)),
-      edge_label_(std::move(edge_label)),
-      operations_(std::move(operations)),
-      doubts_(doubts),
-      spelling_(std::move(spelling)),
-      quotes_(quotes) {}
-
-void UpdateMaker::name_operations(std::string op, std::string deleted) {
-  op_name_ = std::move(op);
-  deleted_name_ = std::move(deleted);
-  op_is_flag_ = is_deletion_flag(op_name_);
-}
-
-Decoded UpdateMaker::refuse(RejectReason reason, std::string message) {
-  message_ = std::move(message);
-  return {{}, reason, message_, {}};
-}
-
-bool UpdateMaker::take_id(const Layout& layout, std::span<const std::string_view> fields, Role role, Id& id) {
-  const auto column = static_cast<std::size_t>(layout.column(role));
-  const std::string_view field = fields[column];
-  IdFault fault = parse_id(field, ids_, id);
-  if (fault == IdFault::none) [[likely]] {
-    if (doubts_names_ && id.is_text() && may_be_no_name(field)) [[unlikely]]
-      doubt_name(field, column, role);
-    return true;
-  }
-  if (fault == IdFault::missing && column < names_.size() && names_[column] != 0) fault = parse_id(field, IdKind::string, id);
-  if (fault == IdFault::none) return true;
-  lacks_id_ = fault == IdFault::missing;
-  message_ = fmt::format("{} {} {}", role_name(role), in_ticks(field), fault_text(fault));
-  if (fault == IdFault::missing) message_ += missing_id_remedy(spelling_, quotes_);
-  if (fault == IdFault::not_an_integer || fault == IdFault::out_of_range)
-    message_ += " (--ids string, in a configuration ids: string, keeps it as text)";
-  return false;
-}
-
-/// Reports an id that may stand for a missing one, or still has its quotes. If the format has quotes, the first one is told
-/// once it is known whether it is quoted.
-void UpdateMaker::doubt_name(std::string_view field, std::size_t column, Role role) {
-  const char mark = field.front();
-  const bool within_marks = field.size() > 1 && field.back() == mark;
-  const auto is_name = [&] { return fmt::format("{} says that it is a name", spelling_.common("ids", "string")); };
-  if (within_marks && (mark == '\'' || (mark == '"' && !quotes_))) {
-    doubts_->tell("quotes_as_id",
-                  fmt::format("{} {} is read with its quotes, since {}", role_name(role), in_ticks(field),
-                              quotes_ ? "csv has double quotes only" : "only csv has quotes"),
-                  fmt::format("leave the quotes out: tr -d {} <FILE; {}", mark == '"' ? "'\"'" : "\"'\"", is_name()));
-  } else if (may_stand_for_none(field)) {
-    const bool looked = column < names_.size();
-    if (quotes_ && !looked) lacks_id_ = true;
-    if ((quotes_ && !looked) || (looked && names_[column] != 0)) return;
-    doubts_->tell(
-        "missing_as_id",
-        fmt::format("{} {} may mean \"missing\"; all such records share one vertex", role_name(role), in_ticks(field)),
-        fmt::format("leave such records out; {}{}", quotes_ ? "quotes around it, or " : "", is_name()));
-  }
-}
-
-/// Returns false if a value is unknown, or if the two columns contradict each other. An empty flag means nothing.
-bool UpdateMaker::take_operation(const Layout& layout, std::span<const std::string_view> fields, bool& inserts) {
-  const auto field = [&](Role role) { return fields[static_cast<std::size_t>(layout.column(role))]; };
-  std::optional<bool> op;
-  if (layout.has(Role::op) && !(op_is_flag_ && field(Role::op).empty())) {
-    op = operations_.read(field(Role::op), op_is_flag_);
-    if (!op) {
-      message_ = operations_.refusal(op_name_, field(Role::op), op_is_flag_);
-      return false;
-    }
-  }
-  std::optional<bool> flag;
-  if (layout.has(Role::deleted) && !field(Role::deleted).empty()) {
-    flag = operations_.read(field(Role::deleted), true);
-    if (!flag) {
-      message_ = operations_.refusal(deleted_name_, field(Role::deleted), true);
-      return false;
-    }
-  }
-  if (op && flag && *op != *flag) {
-    message_ = operations_.contradiction(op_name_, field(Role::op), deleted_name_, field(Role::deleted));
-    return false;
-  }
-  inserts = op.value_or(flag.value_or(true));
-  return true;
-}
-
-Decoded UpdateMaker::make(const Layout& layout, std::span<const std::string_view> fields, std::optional<bool> sign) {
-  const auto field = [&](Role role) { return fields[static_cast<std::size_t>(layout.column(role))]; };
-  lacks_id_ = false;
-  bool inserts = sign.value_or(true);
-  if (!sign && (layout.has(Role::op) || layout.has(Role::deleted)) && !take_operation(layout, fields, inserts))
-    return {{}, RejectReason::bad_operation, message_, {}};
-  const bool vertex = layout.has(Role::vertex);
-  if (!take_id(layout, fields, vertex ? Role::vertex : Role::source, update_.source) ||
-      (!vertex && !take_id(layout, fields, Role::target, update_.target))) {
-    return {{}, RejectReason::bad_id, message_, {}};
-  }
-  update_.time.reset();
-  if (layout.has(Role::time) && !field(Role::time).empty()) {
-    update_.time = times_.read(field(Role::time));
-    if (!update_.time) {
-      return refuse(RejectReason::bad_time,
-                    fmt::format("time {} is not a time, or beyond the range", in_ticks(field(Role::time))));
-    }
-  }
-  const auto label = [&](Role role) {
-    return layout.has(role) && !field(role).empty() ? std::optional(field(role)) : std::nullopt;
-  };
-  if (vertex) {
-    update_.kind = inserts ? UpdateKind::insert_vertex : UpdateKind::delete_vertex;
-    update_.source_label = label(layout.has(Role::label) ? Role::label : Role::source_label);
-    if (update_.source_label) tell_several_labels(doubts_, *update_.source_label);
-  } else {
-    update_.kind = inserts ? UpdateKind::insert_edge : UpdateKind::delete_edge;
-    update_.label = layout.has(Role::label) ? field(Role::label) : std::string_view(edge_label_);
-    update_.source_label = label(Role::source_label);
-    update_.target_label = label(Role::target_label);
-  }
-  return {{&update_, 1}, std::nullopt, {}, {}};
 }
 
 }  // namespace deltamatch::ingest

@@ -1,6 +1,7 @@
 // The meaning of the columns of a record.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -19,20 +20,38 @@
 
 namespace deltamatch::ingest {
 
-/// op says whether a record inserts or deletes. deleted is a flag that says whether it deletes.
-enum class Role : std::uint8_t { source, target, label, source_label, target_label, time, op, vertex, deleted };
-inline constexpr std::size_t role_count = 9;
+/// op says whether a record inserts or deletes. deleted is a flag that says whether it deletes. edge is the key of an edge.
+/// Attributes are roles too, with the numbers from role_count on (attribute_role).
+enum class Role : std::uint8_t { source, target, label, source_label, target_label, time, op, vertex, deleted, edge };
+inline constexpr std::size_t role_count = 10;
 
+[[nodiscard]] constexpr Role attribute_role(std::size_t attribute) noexcept {
+  return static_cast<Role>(role_count + attribute);
+}
+[[nodiscard]] constexpr bool is_attribute(Role role) noexcept { return static_cast<std::size_t>(role) >= role_count; }
+[[nodiscard]] constexpr std::size_t attribute_of(Role role) noexcept { return static_cast<std::size_t>(role) - role_count; }
+
+/// The roles that are no attributes.
+[[nodiscard]] std::span<const Role> all_roles() noexcept;
+/// The name of a role that is no attribute.
 [[nodiscard]] std::string_view role_name(Role role) noexcept;
 
 /// A parsed `columns` option. By position: one entry per column, nothing for a column that is skipped. By name: the column's
 /// name in the data if one was given (empty: there is no such column). Without a given name, the usual names hold.
 struct ColumnSpec {
   std::vector<std::optional<Role>> positions;
-  std::array<std::optional<std::string>, role_count> names;
+  /// By role; those of attributes follow. A name that stands around a message's value (MessageColumns) may be beside positions.
+  std::vector<std::optional<std::string>> names = std::vector<std::optional<std::string>>(role_count);
+  /// The names of all attributes, of edges and of vertices, each once. Their place here is their number.
+  std::vector<std::string> attributes{};
   [[nodiscard]] bool named() const noexcept { return positions.empty(); }
   [[nodiscard]] const std::optional<std::string>& name(Role role) const noexcept {
     return names[static_cast<std::size_t>(role)];
+  }
+  [[nodiscard]] std::size_t roles() const noexcept { return names.size(); }
+  /// The name of a role, or of the attribute that it is.
+  [[nodiscard]] std::string_view role_text(Role role) const noexcept {
+    return is_attribute(role) ? std::string_view(attributes[attribute_of(role)]) : role_name(role);
   }
   /// Whether the usual names hold for the role, because none was given. If op has a given name, there is no usual flag either.
   [[nodiscard]] bool usual(Role role) const noexcept {
@@ -41,8 +60,15 @@ struct ColumnSpec {
 };
 
 /// Throws Error(usage) for unknown or repeated roles, for a mix of positions and names, and for positions that state neither
-/// edges nor vertices. An empty text names nothing.
-[[nodiscard]] ColumnSpec parse_columns(std::string_view text);
+/// edges nor vertices. Throws as well for a key of edges that have none, and for what surrounds a message if there is none. An
+/// empty text names nothing.
+[[nodiscard]] ColumnSpec parse_columns(const CodecOptions& options);
+
+/// Whether a name means what surrounds a message's value: "kafka:key".
+[[nodiscard]] inline bool surrounds_message(std::string_view name) noexcept { return name.starts_with("kafka:"); }
+
+/// The name of the column or field that an attribute is declared with. Empty if it is declared without one.
+[[nodiscard]] std::string attribute_column(const CodecOptions& options, std::string_view attribute);
 
 /// Says which option reads a column or field that may hold times.
 [[nodiscard]] std::string time_column_advice(const OptionSpelling& spelling, std::string_view columns, std::string_view name);
@@ -55,6 +81,11 @@ struct ColumnSpec {
 [[nodiscard]] std::optional<Role> role_by_usual_name(std::string_view field) noexcept;
 /// All usual names, in small letters.
 [[nodiscard]] std::span<const std::pair<std::string_view, Role>> usual_names() noexcept;
+
+/// Whether a column or field is called as the keys of edges often are: `txn_id`, `payment_id`, `uuid`. In any case.
+[[nodiscard]] bool is_usual_key(std::string_view name) noexcept;
+/// Those names.
+[[nodiscard]] std::span<const std::string_view> usual_keys() noexcept;
 
 /// Says how to keep a word for a missing id as a name. Follows the fault in a message.
 [[nodiscard]] std::string missing_id_remedy(const OptionSpelling& spelling, bool quotes);
@@ -74,15 +105,27 @@ class Layout {
  public:
   Layout() { columns_.fill(-1); }
   Layout(const std::vector<std::optional<Role>>& positions);  // NOLINT(google-explicit-constructor)
-  void set(Role role, std::size_t column) noexcept { columns_[static_cast<std::size_t>(role)] = static_cast<int>(column); }
+  void set(Role role, std::size_t column) {
+    if (is_attribute(role)) {
+      attributes_.resize(std::max(attributes_.size(), attribute_of(role) + 1), -1);
+      attributes_[attribute_of(role)] = static_cast<int>(column);
+    } else {
+      columns_[static_cast<std::size_t>(role)] = static_cast<int>(column);
+    }
+  }
+  /// Of a role that is no attribute.
   void unset(Role role) noexcept { columns_[static_cast<std::size_t>(role)] = -1; }
-  [[nodiscard]] int column(Role role) const noexcept { return columns_[static_cast<std::size_t>(role)]; }
+  [[nodiscard]] int column(Role role) const noexcept {
+    if (!is_attribute(role)) return columns_[static_cast<std::size_t>(role)];
+    return attribute_of(role) < attributes_.size() ? attributes_[attribute_of(role)] : -1;
+  }
   [[nodiscard]] bool has(Role role) const noexcept { return column(role) >= 0; }
   /// Whether the layout states edges or vertices, and not both.
   [[nodiscard]] bool complete() const noexcept { return has(Role::vertex) != (has(Role::source) && has(Role::target)); }
 
  private:
   std::array<int, role_count> columns_;
+  std::vector<int> attributes_;  // by number; the last ones may be missing
 };
 
 /// Whether a record holds names of a header in place of ids: `source` and `target`, or of a vertex and its label `id` or
@@ -91,48 +134,5 @@ class Layout {
 
 /// Reports a vertex whose label looks like several: `A;B`, `A|B` or `:A:B`. `doubts` may be null.
 void tell_several_labels(Doubts* doubts, std::string_view label);
-
-/// Makes updates of fields, for every format whose records have fields.
-class UpdateMaker {
- public:
-  /// `quotes`: a quoted field is a name, even if it is a word for a missing id.
-  UpdateMaker(IdKind ids, TimeReader times, std::string edge_label, Operations operations = Operations(),
-              Doubts* doubts = nullptr, OptionSpelling spelling = {}, bool quotes = false);
-
-  /// Names the columns of the operation as the data does. Messages use the names, and flags have values of their own.
-  void name_operations(std::string op, std::string deleted);
-
-  /// Returns the update that `fields` state. There must be a field for each column of the layout. `sign` goes before an op
-  /// column. Views are valid until the next call.
-  Decoded make(const Layout& layout, std::span<const std::string_view> fields, std::optional<bool> sign = std::nullopt);
-  /// Reports text ids that look missing or quoted, from here on. Call it if nobody has stated what ids are.
-  void doubt_names() noexcept { doubts_names_ = doubts_ != nullptr; }
-  /// Whether the last record has a word that may stand for a missing id. Then it matters whether it is quoted.
-  [[nodiscard]] bool lacks_id() const noexcept { return lacks_id_; }
-  /// Takes such words as names in the columns whose entry is not 0. Holds until the next call.
-  void take_as_names(std::span<const char> columns) noexcept { names_ = columns; }
-  Decoded refuse(RejectReason reason, std::string message);
-
- private:
-  bool take_id(const Layout& layout, std::span<const std::string_view> fields, Role role, Id& id);
-  void doubt_name(std::string_view field, std::size_t column, Role role);
-  bool take_operation(const Layout& layout, std::span<const std::string_view> fields, bool& inserts);
-
-  IdKind ids_;
-  TimeReader times_;
-  std::string edge_label_;
-  Operations operations_;
-  Doubts* doubts_ = nullptr;
-  OptionSpelling spelling_;
-  bool quotes_ = false;
-  bool doubts_names_ = false;
-  bool lacks_id_ = false;
-  std::span<const char> names_;
-  std::string op_name_ = "op";
-  std::string deleted_name_ = "deleted";
-  bool op_is_flag_ = false;
-  Update update_;
-  std::string message_;
-};
 
 }  // namespace deltamatch::ingest

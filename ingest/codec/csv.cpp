@@ -11,76 +11,14 @@
 
 #include "deltamatch/error.hpp"
 #include "ingest/codec/columns.hpp"
+#include "ingest/codec/csv_properties.hpp"
+#include "ingest/codec/csv_split.hpp"
 #include "ingest/codec/delimited.hpp"
 #include "ingest/codec/doubts.hpp"
+#include "ingest/codec/gephi_type.hpp"
 
 namespace deltamatch::ingest {
 namespace {
-
-/// The position of the first byte behind blanks. A tab that separates fields is no blank.
-std::size_t behind_blanks(std::string_view record, std::size_t at, char separator) noexcept {
-  while (at < record.size() && (record[at] == ' ' || record[at] == '\t') && record[at] != separator) ++at;
-  return at;
-}
-
-/// Splits a CSV record. Quoted fields with doubled quotes are copied to `scratch`. If `notes_quotes`, `quoted` gets a 1 for
-/// each quoted field. Returns false if a quote or a line end is misplaced, or the last quote is missing.
-template <bool notes_quotes>
-bool split_csv(std::string_view record, char separator, std::vector<std::string_view>& fields, std::string& scratch,
-               std::vector<char>& quoted) {
-  fields.clear();
-  if constexpr (notes_quotes) quoted.clear();
-  scratch.clear();
-  scratch.reserve(record.size());  // views into it must stay valid
-  const bool lines = record.find('\n') != std::string_view::npos;
-  std::size_t at = 0;
-  for (;;) {
-    at = behind_blanks(record, at, separator);
-    const bool is_quoted = at < record.size() && record[at] == '"';
-    if constexpr (notes_quotes) quoted.push_back(is_quoted ? 1 : 0);
-    if (is_quoted) {
-      const std::size_t start = ++at;
-      const std::size_t copied = scratch.size();
-      bool doubled = false;
-      std::size_t from = start;
-      for (;;) {
-        at = record.find('"', at);
-        if (at == std::string_view::npos) return false;
-        if (at + 1 == record.size() || record[at + 1] != '"') break;
-        scratch.append(record, from, at + 1 - from);
-        doubled = true;
-        from = at += 2;
-      }
-      if (doubled) scratch.append(record, from, at - from);
-      fields.push_back(doubled ? std::string_view(scratch).substr(copied) : record.substr(start, at - start));
-      at = behind_blanks(record, at + 1, separator);
-      if (at < record.size() && record[at] != separator) return false;
-    } else {
-      const std::size_t end = std::min(record.find(separator, at), record.size());
-      const std::string_view field = record.substr(at, end - at);
-      if (field.find('"') != std::string_view::npos || (lines && field.find('\n') != std::string_view::npos)) return false;
-      fields.push_back(without_blanks(field));
-      at = end;
-    }
-    if (at >= record.size()) return true;
-    ++at;
-  }
-}
-
-/// The values of Gephi's column Type: Directed or Undirected as Gephi writes them, or all in small letters. In capitals they
-/// might be labels too. Mutual stands for two edges.
-enum class TypeCell : std::uint8_t { other, empty, directed, undirected, mutual, capitals };
-
-TypeCell type_cell(std::string_view cell) noexcept {
-  if (cell.empty()) return TypeCell::empty;
-  constexpr std::array<std::pair<std::string_view, TypeCell>, 3> words = {
-      {{"directed", TypeCell::directed}, {"undirected", TypeCell::undirected}, {"mutual", TypeCell::mutual}}};
-  for (const auto& [word, type] : words) {
-    if (!same_letters(cell, word)) continue;
-    return cell.substr(1) == word.substr(1) ? type : TypeCell::capitals;
-  }
-  return TypeCell::other;
-}
 
 /// Whether a label column of a vertex list has a name that allows several labels in a cell, as in neo4j.
 bool holds_several_labels(std::string_view column) noexcept {
@@ -92,14 +30,15 @@ class CsvCodec final : public Codec {
  public:
   explicit CsvCodec(const CodecOptions& options)
       : columns_(options.columns),
-        spec_(parse_columns(options.columns)),
+        spec_(parse_columns(options)),
+        properties_(options, spec_),
         maker_(make_field_maker(Format::csv, options)),
         spelling_(spelling_of(options)),
         doubts_(options.doubts),
         doubts_hashes_(doubts_ != nullptr && !options.ids),
         vertices_(options.vertices),
         may_begin_with_words_(!spec_.named() && !options.header),
-        told_(options.directed) {
+        type_(options.columns, spelling_, options.directed, spec_.name(Role::label).has_value()) {
     separator_ = options.separator;
     if (separator_ != 0 && separator_ != ',' && separator_ != ';' && separator_ != '\t') {
       throw Error(ErrorKind::usage, "separator", in_ticks({&separator_, 1}) + " cannot separate CSV fields",
@@ -116,9 +55,10 @@ class CsvCodec final : public Codec {
     }
   }
 
+  void surround(const MessageFrame* frame) override { maker_.surround(frame); }
   [[nodiscard]] char quoted_separator() const noexcept override { return separator_ != 0 ? separator_ : ','; }
-  [[nodiscard]] std::optional<bool> directed() const noexcept override { return type_says_; }
-  void hold_to_direction(bool directed) override { held_ = directed; }
+  [[nodiscard]] std::optional<bool> directed() const noexcept override { return type_.says(); }
+  void hold_to_direction(bool directed) override { type_.hold(directed); }
 
   Decoded decode(std::string_view record) override {
     if (record.find_first_not_of(" \t") == std::string_view::npos) return {};
@@ -129,6 +69,7 @@ class CsvCodec final : public Codec {
       awaits_header_ = !fault.empty();
       if (!fault.empty()) return bad_header(record, fault);
       header_.assign(fields_.begin(), fields_.end());
+      maker_.name_columns(header_);
       return {};
     }
     if (!whole)
@@ -172,7 +113,7 @@ class CsvCodec final : public Codec {
     watches_label_ = false;
     for (std::size_t column = 0; column < fields_.size(); ++column) {
       bool read = type_column_ == column;
-      for (std::size_t r = 0; r < role_count; ++r) {
+      for (std::size_t r = 0; r < spec_.roles(); ++r) {
         read = read || layout_.column(static_cast<Role>(r)) == static_cast<int>(column);
       }
       if (!read) unread_.push_back(column);
@@ -273,12 +214,15 @@ class CsvCodec final : public Codec {
   std::string read_header(bool whole) {
     layout_ = Layout();
     type_column_.reset();
+    remedy_.clear();
     arity_ = fields_.size();
+    claimed_ = properties_.claimed(fields_);
     std::array<bool, role_count> twice{};
     for (std::size_t column = 0; whole && column < fields_.size(); ++column) {
       for (std::size_t r = 0; r < role_count; ++r) {
         const auto role = static_cast<Role>(r);
         if (!is_called(fields_[column], role)) continue;
+        if (claimed_[column] != 0 && !spec_.name(role)) continue;  // an attribute of that name goes first
         twice[r] = layout_.has(role);
         layout_.set(role, column);
       }
@@ -300,6 +244,10 @@ class CsvCodec final : public Codec {
       return fmt::format("has no column for {}", role_name(lacking));
     }
     if (!layout_.complete()) return "has no columns for source and target, nor for a vertex and its label";
+    if (std::string fault = properties_.find(fields_, layout_); !fault.empty()) {
+      remedy_ = properties_.remedy();
+      return fault;
+    }
     find_unread();
     if (may_be_events()) return std::string(events);
     several_labels_ = layout_.has(Role::vertex) && holds_several_labels(column_name(Role::label));
@@ -331,6 +279,7 @@ class CsvCodec final : public Codec {
     std::vector<std::size_t> labels;
     std::optional<std::size_t> type;
     for (std::size_t column = 0; column < fields_.size(); ++column) {
+      if (claimed_[column] != 0) continue;
       if (same_letters(fields_[column], "type")) {
         if (type) return;
         type = column;
@@ -344,7 +293,7 @@ class CsvCodec final : public Codec {
       if (spec_.names[r] && layout_.column(role) == static_cast<int>(*type)) return;
     }
     type_column_ = type;
-    type_may_be_label_ = !spec_.name(Role::label) && labels.empty();
+    type_.may_be_label(!spec_.name(Role::label) && labels.empty());
     if (labels.empty()) return;
     labels_twice = labels.size() > 1;
     layout_.set(Role::label, labels.back());
@@ -352,53 +301,11 @@ class CsvCodec final : public Codec {
 
   /// Returns a refusal if the record's Type does not fit.
   std::optional<Decoded> read_type(std::string_view cell) {
-    const TypeCell type = type_cell(cell);
-    const bool says = type == TypeCell::directed || type == TypeCell::undirected;
-    if (type_is_ == TypeIs::undecided) {
-      if (std::optional<Decoded> refused = decide_type(cell, type)) return refused;
-    }
-    if (type_is_ == TypeIs::other) {
-      if (!says || (told_ && !type_may_be_label_)) return std::nullopt;
-      return end_with(fmt::format("Type {} says whether the edge has a direction, as in Gephi's tables, but in earlier records "
-                                  "it has another meaning",
-                                  in_ticks(cell)),
-                      columns("label=Type") + " if Type is the label, else correct those records");
-    }
-    if (!says) {
-      return maker_.refuse(RejectReason::malformed,
-                           fmt::format("Type {} is neither Directed nor Undirected{}", in_ticks(cell),
-                                       type == TypeCell::mutual ? ": write two edges, one in each direction" : ""));
-    }
-    const bool directed = type == TypeCell::directed;
-    if (!told_ && held_.value_or(type_says_.value_or(directed)) != directed) {
-      return end_with(
-          fmt::format("Type {}, but the edges before it are {}", in_ticks(cell), directed ? "undirected" : "directed"),
-          "split the file, or give --directed or --undirected for all edges");
-    }
-    type_says_ = directed;
-    return std::nullopt;
-  }
-
-  /// Decides by the first record what Type is.
-  std::optional<Decoded> decide_type(std::string_view cell, TypeCell type) {
-    if (type == TypeCell::capitals) {
-      return end_with(
-          fmt::format("Type {} may be a label, or say whether the edge has a direction, as in Gephi's tables", in_ticks(cell)),
-          columns("label=Type") + " if it is a label, else write Directed or Undirected");
-    }
-    if (type != TypeCell::other && type != TypeCell::empty) {
-      type_is_ = TypeIs::direction;
-      if (type_may_be_label_) layout_.unset(Role::label);
-      return std::nullopt;
-    }
-    if (!type_may_be_label_ && !spec_.name(Role::label)) {
-      return end_with(
-          fmt::format("there are two columns for the label: Type {} is neither Directed nor Undirected, so it is one too",
-                      in_ticks(cell)),
-          columns("label=NAME") + ", with the name of the column that has the label");
-    }
-    type_is_ = TypeIs::other;
-    return std::nullopt;
+    std::optional<GephiType::Refusal> refusal = type_.read(cell);
+    if (type_.is_direction() && type_.may_be_label()) layout_.unset(Role::label);
+    if (!refusal) return std::nullopt;
+    if (refusal->remedy.empty()) return maker_.refuse(RejectReason::malformed, std::move(refusal->message));
+    return end_with(std::move(refusal->message), std::move(refusal->remedy));
   }
 
   Decoded end_with(std::string message, std::string remedy) {
@@ -408,23 +315,22 @@ class CsvCodec final : public Codec {
     return decoded;
   }
 
-  [[nodiscard]] std::string columns(std::string_view value) const {
-    return "give " + spelling_("columns", with_column(columns_, value));
-  }
-
   Decoded bad_header(std::string_view record, std::string_view fault) {
     constexpr std::size_t longest = 400;  // enough to show all names
     const std::string edges = spelling_("columns", "source=NAME,target=NAME");
     const std::string vertices = fmt::format("vertex={},label={}", column_name(Role::vertex), column_name(Role::label));
-    return end_with(
-        fmt::format("the CSV header {} {}", in_ticks(record, longest), fault),
-        fault == events
-            ? fmt::format("give {} if the records are edges, {} if they are vertices", edges, spelling_("columns", vertices))
-            : fmt::format("give {}, or if there is no header {}", edges, spelling_("columns", "source,target")));
+    const std::string text = fmt::format("the CSV header {} {}", in_ticks(record, longest), fault);
+    if (!remedy_.empty()) return end_with(text, std::exchange(remedy_, {}));
+    return end_with(text, fault == events ? fmt::format("give {} if the records are edges, {} if they are vertices", edges,
+                                                        spelling_("columns", vertices))
+                                          : fmt::format("give {}, or if there is no header {}", edges,
+                                                        spelling_("columns", "source,target")));
   }
 
   std::string columns_;
   ColumnSpec spec_;
+  CsvProperties properties_;
+  std::vector<char> claimed_;  // by column: whether an attribute has its name
   UpdateMaker maker_;
   OptionSpelling spelling_;
   Doubts* doubts_;
@@ -447,12 +353,7 @@ class CsvCodec final : public Codec {
   std::string scratch_;
 
   std::optional<std::size_t> type_column_;  // that is, or may be, Gephi's
-  bool type_may_be_label_ = false;
-  enum class TypeIs : std::uint8_t { undecided, direction, other };
-  TypeIs type_is_ = TypeIs::undecided;
-  std::optional<bool> type_says_;  // the direction in the records so far
-  std::optional<bool> told_;       // the option: how all edges are meant, whatever Type says
-  std::optional<bool> held_;       // how the edges are read
+  GephiType type_;
 };
 
 }  // namespace

@@ -28,12 +28,13 @@ class PlainCodec final : public Codec {
         doubts_hashes_(!options.ids),
         may_begin_with_words_(!options.header),
         maker_(make_field_maker(format, options)) {
-    const ColumnSpec spec = parse_columns(options.columns);
+    const ColumnSpec spec = parse_columns(options);
     if (!options.columns.empty() && spec.named()) {
       throw Error(ErrorKind::usage, "columns", fmt::format("columns of {} files have no names", format_name(format)),
                   "give positions, e.g. source,target,label,time");
     }
     if (!spec.named()) set_layout(spec.positions);
+    if (spec.named()) need_no_more(format, options);
   }
 
   Decoded decode(std::string_view record) override {
@@ -60,6 +61,8 @@ class PlainCodec final : public Codec {
     return decoded;
   }
 
+  void surround(const MessageFrame* frame) override { maker_.surround(frame); }
+
   /// Advice about a column that is read as times and holds words, and about a first record that alone has its number of fields.
   [[nodiscard]] std::string advice(RejectReason reason, std::string_view record) const override {
     if (reason == RejectReason::wrong_arity && guesses_ && !tabs_ && only_first_)
@@ -77,6 +80,18 @@ class PlainCodec final : public Codec {
 
  private:
   using Roles = std::vector<std::optional<Role>>;
+
+  /// Throws if columns without names have no room for what was declared.
+  static void need_no_more(Format format, const CodecOptions& options) {
+    const bool keyed = options.edges == EdgeModel::keyed;
+    if (!keyed && options.attributes.empty()) return;
+    const std::string more = keyed ? "edge" : options.attributes[0].attribute.name;
+    throw Error(
+        ErrorKind::usage, "columns",
+        fmt::format("columns of {} files have no names, so none is known to be {}", format_name(format),
+                    keyed ? "the key of an edge" : "the attribute " + more),
+        fmt::format("give all columns by position, e.g. source,target,time,{}; attributes that are not there are NULL", more));
+  }
 
   void set_layout(const Roles& roles) {
     layout_ = Layout(roles);
@@ -240,6 +255,7 @@ UpdateMaker make_field_maker(Format format, const CodecOptions& options) {
                     options.edge_label, Operations(options.op_values, spelling_of(options)), options.doubts,
                     spelling_of(options), format == Format::csv);
   if (!options.ids && !numeric) maker.doubt_names();
+  maker.read_properties(options);
   return maker;
 }
 

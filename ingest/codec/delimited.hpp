@@ -9,6 +9,7 @@
 #include "ingest/codec/codec.hpp"
 #include "ingest/codec/columns.hpp"
 #include "ingest/codec/text_head.hpp"
+#include "ingest/codec/update_maker.hpp"
 #include "ingest/source/line_source.hpp"
 
 namespace deltamatch::ingest {

@@ -166,6 +166,14 @@ Decoded within_max_name(const Decoded& decoded) noexcept {
       return {{}, RejectReason::bad_id, "an id has more than 1024 bytes", {}};
     if (long_label(update.label) || long_label(update.source_label) || long_label(update.target_label))
       return {{}, RejectReason::too_long, "a label has more than 1024 bytes", {}};
+    if (update.properties == nullptr) continue;
+    if (update.properties->key && long_id(*update.properties->key))
+      return {{}, RejectReason::bad_id, "the key of an edge has more than 1024 bytes", {}};
+    for (const AttributeValue& value : update.properties->attributes) {
+      const auto* const text = std::get_if<std::string_view>(&value);
+      if (text != nullptr && text->size() > max_name)
+        return {{}, RejectReason::too_long, "the value of an attribute has more than 1024 bytes", {}};
+    }
   }
   return decoded;
 }

@@ -334,6 +334,11 @@ std::vector<Doubts::Doubt> Doubts::fresh(Timestamp window) {
     hashes_given_ = true;
     doubts.push_back(std::move(*hashes));
   }
+  constexpr std::uint64_t enough = 100;  // edges
+  if (std::optional<Doubt> absent = attributes_.given || attributes_.records < enough ? std::nullopt : about_attributes()) {
+    attributes_.given = true;
+    doubts.push_back(std::move(*absent));
+  }
   if (times_given_ || times_.count < judged_at_) return doubts;
   judged_at_ = 2 * times_.count;
   if (std::optional<Doubt> times = about_times(window)) {
@@ -349,6 +354,7 @@ std::vector<Doubts::Doubt> Doubts::all(Timestamp window) const {
   if (std::optional<Doubt> empty = about_empty_times(window)) doubts.push_back(std::move(*empty));
   if (std::optional<Doubt> labels = about_labels()) doubts.push_back(std::move(*labels));
   if (std::optional<Doubt> hashes = about_hashes()) doubts.push_back(std::move(*hashes));
+  if (std::optional<Doubt> absent = about_attributes()) doubts.push_back(std::move(*absent));
   if (std::optional<Doubt> sizes = sizes_ ? sizes_->doubt() : std::nullopt) doubts.push_back(std::move(*sizes));
   const bool numbers = label_numbers_ && !told("number_as_label");
   if (std::optional<Doubt> label = numbers ? label_numbers_->doubt(spelling_) : std::nullopt)

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -109,6 +110,12 @@ class Doubts {
   }
   /// Notes that times are read from a column that nobody has named, with this number from 1.
   void guessed_time_column(std::size_t column) noexcept { guessed_column_ = column; }
+  /// Names the attributes of edges. From here on, asks whether any record has a value of each. The first call counts.
+  void watch_attributes(const std::vector<AttributeColumn>& attributes);
+  /// Notes the values of an edge that is inserted. O(1) once each attribute has had one.
+  void see_attributes(std::span<const AttributeValue> values) {
+    if (attributes_.unseen != 0) see_values(values);
+  }
   /// States how numbers are read as times. Without it, nothing is reported about them.
   void reads_times_as(TimeUnit unit) noexcept { unit_ = unit; }
 
@@ -118,7 +125,7 @@ class Doubts {
   [[nodiscard]] bool watches_ids() const noexcept { return ids_ != nullptr; }
   /// Looks at the ids of one update. Once enough ids are remembered, an input with one kind costs next to nothing.
   void see_ids(const Update& update) {
-    if (may_matter(update.source) || may_matter(update.target)) see(update);
+    if (!update.by_key && (may_matter(update.source) || may_matter(update.target))) see(update);
   }
 
   /// The ids so far. Null if they are not watched.
@@ -151,6 +158,15 @@ class Doubts {
     Position first;
   };
 
+  struct Attributes {
+    std::vector<std::string> names;
+    std::vector<char> seen;
+    std::size_t unseen = 0;
+    std::uint64_t records = 0;
+    Position first;
+    bool given = false;  // fresh() has returned the doubt about them
+  };
+
   struct Edges {
     std::uint64_t timed = 0;
     std::uint64_t untimed = 0;
@@ -170,6 +186,8 @@ class Doubts {
   [[nodiscard]] std::optional<Doubt> about_mixed_times(Timestamp median) const;
   [[nodiscard]] std::optional<Doubt> about_empty_times(Timestamp window) const;
   void see_label(std::string_view column, std::string_view label, std::string_view remedy);
+  void see_values(std::span<const AttributeValue> values);
+  [[nodiscard]] std::optional<Doubt> about_attributes() const;
   [[nodiscard]] std::optional<Doubt> about_labels() const;
   [[nodiscard]] std::optional<Doubt> about_hashes() const;
   [[nodiscard]] std::optional<Doubt> about_zeros(double median) const;
@@ -183,6 +201,7 @@ class Doubts {
   Times times_;
   Part zeros_;  // times that are 0
   Edges edges_;
+  Attributes attributes_;
   std::optional<Doubt> hashes_;           // the first record with #, with a count of them
   std::vector<std::string> label_words_;  // all labels so far, while they are words for operations
   std::optional<Doubt> removal_label_;    // the first one that says a removal, with a count of them

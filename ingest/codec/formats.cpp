@@ -1,5 +1,7 @@
 #include "ingest/codec/formats.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <string>
@@ -9,8 +11,10 @@
 #include "ingest/codec/binary_source.hpp"
 #include "ingest/codec/csv_beginning.hpp"
 #include "ingest/codec/delimited.hpp"
+#include "ingest/codec/doubts.hpp"
 #include "ingest/codec/json_layout.hpp"
 #include "ingest/codec/mtx.hpp"
+#include "ingest/codec/schema_text.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -90,6 +94,20 @@ constexpr std::array table{
                  .make = make_binary_codec},
 };
 
+/// Says what edges lack whose columns are fixed.
+void check_fixed(const FormatTraits& traits, const CodecOptions& options) {
+  check_attributes(options);
+  if (options.edges == EdgeModel::keyed) {
+    throw Error(ErrorKind::usage, "edges",
+                fmt::format("{} records have no key of an edge, which the model keyed needs", traits.name),
+                "choose another model, or another format of the data");
+  }
+  if (options.attributes.empty() || options.doubts == nullptr) return;
+  options.doubts->tell("attribute_absent",
+                       fmt::format("{} records have no attributes, so all attributes of these edges are NULL", traits.name),
+                       "convert the data to csv or jsonl and add them");
+}
+
 constexpr bool is_in_order() {
   for (std::size_t i = 0; i < table.size(); ++i) {
     if (static_cast<std::size_t>(table[i].format) != i || table[i].name.empty()) return false;
@@ -119,6 +137,7 @@ std::unique_ptr<Codec> make_codec(Format format, const CodecOptions& options) {
   if (options.envelope != Envelope::none && !traits.has_envelope) {
     throw Error(ErrorKind::usage, "envelope", std::string(traits.name) + " records have none", "leave it out");
   }
+  if (traits.columns == ColumnForm::fixed && traits.is_text() && !options.vertices) check_fixed(traits, options);
   return traits.make(options);
 }
 

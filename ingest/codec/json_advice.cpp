@@ -178,8 +178,8 @@ class Advice {
       const auto object = as_object(value);
       const JsonTree::Node* const node = object ? node_of(name) : nullptr;
       if (node == nullptr || node->slots.empty() || !fits_in_path(name)) continue;
-      const auto role = static_cast<Role>(node->slots[0] % role_count);
-      if (role == Role::op || role == Role::deleted) continue;
+      const auto role = reading_.tree.role_of(node->slots[0]);
+      if (role == Role::op || role == Role::deleted || is_attribute(role)) continue;
       const std::string inner = path_to_id(*object);
       if (inner.empty()) {
         std::vector<std::string> names;

@@ -10,22 +10,21 @@
 namespace deltamatch::ingest {
 namespace {
 
-bool says_operation(std::uint8_t slot) noexcept {
-  const auto role = static_cast<Role>(slot % role_count);
-  return role == Role::op || role == Role::deleted;
-}
+bool says_operation(Role role) noexcept { return role == Role::op || role == Role::deleted; }
 
 bool is_end(Role role) noexcept { return role == Role::source || role == Role::target; }
 
 }  // namespace
 
 JsonFields::JsonFields(const CodecOptions& options, bool watches)
-    : tree_(parse_columns(options.columns), options.envelope, options.vertices),
+    : tree_(options),
       names_(tree_, watches),
       columns_(options.columns),
       spelling_(spelling_of(options)),
       doubts_(options.doubts),
-      slots_(options.envelope == Envelope::debezium ? slot_count : role_count),
+      surroundings_(tree_.columns()),
+      scalars_(tree_.roles() * (options.envelope == Envelope::debezium ? part_count : 1)),
+      aliases_(scalars_.size()),
       seen_(tree_.nodes().size()) {}
 
 void JsonFields::reserve(std::size_t size) {
@@ -34,32 +33,45 @@ void JsonFields::reserve(std::size_t size) {
 }
 
 void JsonFields::begin() {
-  std::fill_n(scalars_.begin(), slots_, Scalar());
+  std::ranges::fill(scalars_, Scalar());
   fault_.clear();
   ++records_;
   names_.begin();
-  for (const std::uint8_t slot : touched_) aliases_[slot] = {};
+  for (const std::uint16_t slot : touched_) aliases_[slot] = {};
   touched_.clear();
   removal_field_.clear();
 }
 
 void JsonFields::settle() {
+  if (!surroundings_.empty()) take_surroundings();
   for (const Part part : {Part::row, Part::before}) take_aliases(part);
+}
+
+/// Takes what surrounds the message, for both rows of a change event.
+void JsonFields::take_surroundings() {
+  if (std::string fault = surroundings_.take(frame_); !fault.empty()) complain(std::move(fault));
+  const bool event = scalars_.size() > tree_.roles();
+  for (std::size_t column = 0; column < surroundings_.size(); ++column) {
+    const Role role = surroundings_.role(column);
+    scalars_[tree_.slot(Part::row, role)] = surroundings_.value(column);
+    if (event) scalars_[tree_.slot(Part::before, role)] = surroundings_.value(column);
+  }
 }
 
 /// Complains if a value under a usual name is needed and cannot be taken.
 void JsonFields::take_aliases(Part part) {
   if (touched_.empty()) return;
+  if (tree_.slot(part, Role::source) >= scalars_.size()) return;
   const bool told_vertex = has(part, Role::vertex);
-  const auto of_role = [&](Role role) -> Alias& { return aliases_[slot(part, role)]; };
+  const auto of_role = [&](Role role) -> Alias& { return aliases_[tree_.slot(part, role)]; };
   const auto there = [&](Role role) { return has(part, role) || of_role(role).count != 0; };
   const bool edge = !told_vertex && there(Role::source) && there(Role::target);
   const bool vertex = !edge && there(Role::vertex);
   // A single letter may mean anything: v may be a version. So u counts only with v.
   const bool letters = is_letter(of_role(Role::source)) != is_letter(of_role(Role::target));
-  for (const std::uint8_t touched : touched_) {
-    if (touched / role_count != static_cast<std::size_t>(part)) continue;
-    const auto role = static_cast<Role>(touched % role_count);
+  for (const std::uint16_t touched : touched_) {
+    if (tree_.part_of(touched) != part) continue;
+    const Role role = tree_.role_of(touched);
     Alias& alias = aliases_[touched];
     if (alias.count == 0) continue;
     if (scalars_[touched].kind != Scalar::Kind::absent) {
@@ -67,6 +79,7 @@ void JsonFields::take_aliases(Part part) {
       continue;
     }
     if ((is_end(role) && (vertex || (letters && is_letter(alias)))) || (role == Role::vertex && !vertex)) continue;
+    if (role == Role::edge && (vertex || told_vertex)) continue;
     const std::string& name = tree_.nodes()[alias.node].path;
     if (alias.count > 1) {
       complain(fmt::format("two fields say the {}; {} reads that one", role_name(role), columns(role, name)));
@@ -80,7 +93,7 @@ void JsonFields::take_aliases(Part part) {
 }
 
 /// Reports another name for a role beside the one that goes first, if their values differ.
-void JsonFields::tell_two_names(Role role, std::uint8_t slot) {
+void JsonFields::tell_two_names(Role role, std::size_t slot) {
   const Alias& alias = aliases_[slot];
   if (role == Role::vertex) return;  // most records have an id of their own
   const bool differs = alias.scalar.kind != Scalar::Kind::absent && alias.scalar.text != scalars_[slot].text;
@@ -89,7 +102,7 @@ void JsonFields::tell_two_names(Role role, std::uint8_t slot) {
   const auto option = [&](std::string_view path) {  // paths in a row start there
     return columns(role, path.substr(path.find_last_of('.') + 1));
   };
-  const std::string read = name(static_cast<Part>(slot / role_count), role);
+  const std::string read = name(tree_.part_of(slot), role);
   doubts_->tell("two_names",
                 fmt::format("{} and {} may both be the {}, and differ; {} is read", in_ticks(read), in_ticks(other),
                             role_name(role), in_ticks(read)),
@@ -97,7 +110,7 @@ void JsonFields::tell_two_names(Role role, std::uint8_t slot) {
 }
 
 std::string JsonFields::columns(Role role, std::string_view name) const {
-  return spelling_("columns", with_column(columns_, fmt::format("{}={}", role_name(role), name)));
+  return spelling_("columns", with_column(columns_, fmt::format("{}={}", tree_.columns().role_text(role), name)));
 }
 
 simdjson::error_code JsonFields::walk(ondemand::object object, std::uint32_t node) {  // NOLINT(misc-no-recursion): as the tree
@@ -152,23 +165,87 @@ simdjson::error_code JsonFields::take(std::uint32_t index, ondemand::value value
   seen_[index] = {records_, false};
   ondemand::json_type type{};
   if (const auto error = value.type().get(type)) return error;
+  if (node.attribute) return take_attribute(node, type, value);
   if (type == ondemand::json_type::null) return pass(value);
   if (node.slots.empty()) return take_inner(index, type, value);
   Scalar scalar;
   if (type == ondemand::json_type::string || type == ondemand::json_type::number) {
     if (const auto error = take_scalar(type, value, scalar)) return error;
-  } else if (type == ondemand::json_type::boolean && std::ranges::all_of(node.slots, says_operation)) {
+  } else if (type == ondemand::json_type::boolean &&
+             std::ranges::all_of(node.slots, [&](std::uint16_t slot) { return says_operation(tree_.role_of(slot)); })) {
     bool yes = false;
     if (const auto error = value.get_bool().get(yes)) return error;
     scalar = {Scalar::Kind::boolean, yes ? "true" : "false"};
   } else {
     return complain(fmt::format("field {} is neither a string nor a number", in_ticks(node.path))), pass(value);
   }
-  for (const std::uint8_t slot : node.slots) {
+  for (const std::uint16_t slot : node.slots) {
     if (scalars_[slot].kind != Scalar::Kind::absent) [[unlikely]]  // only for the operation, which has several usual names
       complain(fmt::format("two fields say the operation; {} reads that one", columns(Role::op, node.path)));
     scalars_[slot] = scalar;
   }
+  return simdjson::SUCCESS;
+}
+
+/// Takes a value that is read as an attribute, and perhaps for other roles too.
+simdjson::error_code JsonFields::take_attribute(const JsonTree::Node& node, ondemand::json_type type, ondemand::value value) {
+  using Kind = Scalar::Kind;
+  Scalar scalar;
+  if (type == ondemand::json_type::string || type == ondemand::json_type::number) {
+    if (const auto error = take_scalar(type, value, scalar)) return error;
+  } else if (type == ondemand::json_type::boolean) {
+    bool yes = false;
+    if (const auto error = value.get_bool().get(yes)) return error;
+    scalar = {Kind::boolean, yes ? "true" : "false"};
+  } else if (type == ondemand::json_type::object) {
+    ondemand::object object;
+    if (const auto error = value.get_object().get(object)) return error;
+    if (const auto error = take_scaled(object, scalar)) return error;
+  } else {
+    scalar.kind = type == ondemand::json_type::null ? Kind::null : Kind::composed;
+    if (const auto error = pass(value)) return error;
+  }
+  for (const std::uint16_t slot : node.slots) {
+    const bool attribute = is_attribute(tree_.role_of(slot));
+    const bool plain = scalar.kind == Kind::string || scalar.kind == Kind::number;
+    const bool fits = attribute || plain || (scalar.kind == Kind::boolean && says_operation(tree_.role_of(slot)));
+    if (fits)
+      scalars_[slot] = scalar;
+    else if (scalar.kind != Kind::null)
+      complain(fmt::format("field {} is neither a string nor a number", in_ticks(node.path)));
+  }
+  return simdjson::SUCCESS;
+}
+
+/// Takes a decimal of Debezium, {"scale":2,"value":"base64"}. Any other object is composed.
+simdjson::error_code JsonFields::take_scaled(ondemand::object object, Scalar& scalar) {
+  constexpr int both = 2;
+  int found = 0;
+  bool other = false;
+  for (auto item : object) {
+    ondemand::field field;
+    if (const auto error = std::move(item).get(field)) return error;
+    std::string_view key;
+    if (const auto error = field.unescaped_key().get(key)) return error;
+    ondemand::value value = field.value();
+    ondemand::json_type type{};
+    if (const auto error = value.type().get(type)) return error;
+    Scalar inner;
+    if (key == "scale" && type == ondemand::json_type::number) {
+      if (const auto error = take_scalar(type, value, inner)) return error;
+      other = other || parse_integer(inner.text, scalar.number) != NumberFault::none;
+      ++found;
+    } else if (key == "value" && type == ondemand::json_type::string) {
+      if (const auto error = take_scalar(type, value, inner)) return error;
+      scalar.text = inner.text;
+      ++found;
+    } else {
+      other = true;
+      if (const auto error = pass(value)) return error;
+    }
+  }
+  scalar.kind = found == both && !other ? Scalar::Kind::scaled : Scalar::Kind::composed;
+  if (scalar.kind == Scalar::Kind::composed) scalar.text = {};
   return simdjson::SUCCESS;
 }
 
@@ -213,15 +290,19 @@ simdjson::error_code JsonFields::take_alias(std::uint32_t index, ondemand::value
   if (const auto error = value.type().get(type)) return error;
   if (type == ondemand::json_type::null) return pass(value);
   seen_[index] = {records_, false};
-  const std::uint8_t slot = tree_.nodes()[index].slots[0];
+  const std::uint16_t slot = tree_.nodes()[index].slots[0];
   Alias& alias = aliases_[slot];
-  const auto role = static_cast<Role>(slot % role_count);
+  const Role role = tree_.role_of(slot);
   if (alias.count == 0) {
     touched_.push_back(slot);
   } else if (is_end(role)) {
     const bool letter = tree_.nodes()[index].name.size() == 1;
     if (letter && !is_letter(alias)) return pass(value);  // v may be a version: words go first
     if (!letter && is_letter(alias)) alias = {};
+  } else if (role == Role::edge) {
+    const auto is_id = [&](std::uint32_t node) { return tree_.nodes()[node].name == "id"; };
+    if (is_id(index)) return pass(value);  // other names go first
+    if (is_id(alias.node)) alias = {};
   }
   ++alias.count;
   alias.node = index;
@@ -231,11 +312,14 @@ simdjson::error_code JsonFields::take_alias(std::uint32_t index, ondemand::value
 
 std::string JsonFields::name(Part part, Role role) const {
   const Part where = tree_.in_envelope(role) ? Part::envelope : part;
-  const auto target = static_cast<std::uint8_t>(slot(where, role));
-  std::string_view named = role_name(role);
+  for (std::size_t column = 0; column < surroundings_.size(); ++column) {
+    if (surroundings_.role(column) == role) return surroundings_.name(column);
+  }
+  const auto target = static_cast<std::uint16_t>(tree_.slot(where, role));
+  std::string_view named = tree_.columns().role_text(role);
   bool first = true;
   for (std::uint32_t node = 0; node < tree_.nodes().size(); ++node) {
-    const std::vector<std::uint8_t>& slots = tree_.nodes()[node].slots;
+    const std::vector<std::uint16_t>& slots = tree_.nodes()[node].slots;
     if (std::find(slots.begin(), slots.end(), target) == slots.end()) continue;
     const bool there = is_there(node) && (!tree_.nodes()[node].alias || has(where, role));
     if (std::exchange(first, false) || there) named = tree_.nodes()[node].path;

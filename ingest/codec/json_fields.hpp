@@ -13,6 +13,7 @@
 #include "ingest/codec/json_names.hpp"
 #include "ingest/codec/json_tree.hpp"
 #include "ingest/codec/json_value.hpp"
+#include "ingest/codec/message_columns.hpp"
 
 namespace deltamatch::ingest {
 
@@ -27,6 +28,8 @@ class JsonFields {
 
   /// Makes room for the texts of a record of this size. Call it before its first object is walked: values are views.
   void reserve(std::size_t size);
+  /// States what surrounds the records that follow, or null.
+  void surround(const MessageFrame* frame) noexcept { frame_ = frame; }
   void begin();
   simdjson::error_code walk(ondemand::object object, std::uint32_t node);
   simdjson::error_code walk(ondemand::array array, std::uint32_t node);
@@ -36,7 +39,7 @@ class JsonFields {
   [[nodiscard]] const std::string& fault() const noexcept { return fault_; }
 
   [[nodiscard]] const Scalar& of(Part part, Role role) const noexcept {
-    return scalars_[slot(tree_.in_envelope(role) ? Part::envelope : part, role)];
+    return scalars_[tree_.slot(tree_.in_envelope(role) ? Part::envelope : part, role)];
   }
   [[nodiscard]] bool has(Part part, Role role) const noexcept { return of(part, role).kind != Scalar::Kind::absent; }
   /// Whether the object has the field, and whether the field is an object too.
@@ -68,7 +71,10 @@ class JsonFields {
   simdjson::error_code take_alias(std::uint32_t index, ondemand::value value);
   simdjson::error_code watch(ondemand::value value);
   void take_aliases(Part part);
-  void tell_two_names(Role role, std::uint8_t slot);
+  void tell_two_names(Role role, std::size_t slot);
+  simdjson::error_code take_attribute(const JsonTree::Node& node, ondemand::json_type type, ondemand::value value);
+  simdjson::error_code take_scaled(ondemand::object object, Scalar& scalar);
+  void take_surroundings();
   void complain(std::string message) {
     if (fault_.empty()) fault_ = std::move(message);
   }
@@ -81,12 +87,13 @@ class JsonFields {
   std::string columns_;
   OptionSpelling spelling_;
   Doubts* doubts_;
-  std::size_t slots_;  // in use
-  std::array<Scalar, slot_count> scalars_;
-  std::array<Alias, slot_count> aliases_;
-  std::vector<std::uint8_t> touched_;  // slots of the aliases in this object
-  std::vector<Seen> seen_;             // by node
-  std::uint64_t records_ = 0;          // objects begun so far, with the present one
+  MessageColumns surroundings_;
+  const MessageFrame* frame_ = nullptr;
+  std::vector<Scalar> scalars_;
+  std::vector<Alias> aliases_;
+  std::vector<std::uint16_t> touched_;  // slots of the aliases in this object
+  std::vector<Seen> seen_;              // by node
+  std::uint64_t records_ = 0;           // objects begun so far, with the present one
   std::string unescaped_;
   std::string removal_field_;
   std::string_view removal_;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "deltamatch/error.hpp"
+#include "ingest/codec/message_columns.hpp"
 #include "ingest/source/record_source.hpp"
 
 namespace deltamatch::ingest {
@@ -17,7 +18,8 @@ constexpr std::string_view how_to_write = R"(write names with dots between them,
   throw Error(ErrorKind::usage, "columns", fmt::format("the path `{}` {}", path, what), remedy);
 }
 
-/// The names between the dots of a path.
+}  // namespace
+
 std::vector<std::string> split_path(std::string_view path, std::string_view whole) {
   std::vector<std::string> names(1);
   for (std::size_t i = 0; i < path.size(); ++i) {
@@ -35,6 +37,8 @@ std::vector<std::string> split_path(std::string_view path, std::string_view whol
   return names;
 }
 
+namespace {
+
 /// The number that a name spells canonically, below a thousand million. Otherwise none.
 std::uint32_t index_of(std::string_view name) noexcept {
   constexpr std::size_t most_digits = 9;
@@ -47,8 +51,10 @@ std::uint32_t index_of(std::string_view name) noexcept {
 }
 
 /// The paths of a role: the given one, or the usual ones. No path if the role is to have none.
-std::vector<std::string> paths_of(const ColumnSpec& columns, Role role) {
+std::vector<std::string> paths_of(const ColumnSpec& columns, Role role, bool keyed) {
+  if (const auto& told = columns.name(role); told && surrounds_message(*told)) return {};
   if (const auto& told = columns.name(role)) return told->empty() ? std::vector<std::string>() : std::vector{*told};
+  if (role == Role::edge && !keyed) return {};
   if (role == Role::op) return {"op", "__op", "_change_type"};
   if (role == Role::deleted) return columns.usual(role) ? std::vector<std::string>{"__deleted"} : std::vector<std::string>();
   return {std::string(role_name(role))};
@@ -77,7 +83,7 @@ std::uint32_t JsonTree::child(std::uint32_t parent, std::string_view name) {
   return made;
 }
 
-void JsonTree::add(std::uint32_t start, const std::vector<std::string>& names, std::size_t target) {
+void JsonTree::add(std::uint32_t start, const std::vector<std::string>& names, std::size_t target, bool usual) {
   const auto check = [this](std::uint32_t node, bool inner) {
     if (inner ? nodes_[node].slots.empty() : nodes_[node].children.empty()) return;
     throw Error(ErrorKind::usage, "columns",
@@ -89,12 +95,14 @@ void JsonTree::add(std::uint32_t start, const std::vector<std::string>& names, s
     node = child(node, name);
   }
   check(node, false);
-  nodes_[node].slots.push_back(static_cast<std::uint8_t>(target));
+  nodes_[node].slots.push_back(static_cast<std::uint16_t>(target));
+  nodes_[node].usual = nodes_[node].usual || usual;
+  nodes_[node].attribute = nodes_[node].attribute || is_attribute(role_of(target));
 }
 
 void JsonTree::add_path(const std::string& path, Role role, bool event) {
   if (path.starts_with('.')) {
-    in_envelope_[static_cast<std::size_t>(role)] = true;
+    in_envelope_[static_cast<std::size_t>(role)] = 1;
     if (!event)
       bad_path(path, "starts at an envelope, and there is none", "name the envelope (debezium), or leave out the first dot");
     const std::vector<std::string> names = split_path(std::string_view(path).substr(1), path);
@@ -109,27 +117,54 @@ void JsonTree::add_path(const std::string& path, Role role, bool event) {
 }
 
 /// Adds the usual names of roles that nobody has named. They are found in any case, and come after the given names.
-void JsonTree::add_usual(std::uint32_t start, Part part, const ColumnSpec& columns, bool vertices) {
+void JsonTree::add_usual(std::uint32_t start, Part part, bool vertices) {
   for (const auto& [name, role] : usual_names()) {
-    if (!columns.usual(role)) continue;
+    if (!columns_.usual(role)) continue;
     const bool operation = role == Role::op || role == Role::deleted;
     if (operation && start != root) continue;                         // a change event says the operation itself
     if (role == Role::vertex && name == "id" && !vertices) continue;  // most records have an id of their own
     const auto& siblings = nodes_[start].children;
     const auto known = std::ranges::find_if(siblings, [&, n = name](std::uint32_t node) { return nodes_[node].name == n; });
     if (known != siblings.end()) {
-      nodes_[*known].usual = nodes_[*known].slots == std::vector{static_cast<std::uint8_t>(slot(part, role))};
+      if (nodes_[*known].attribute) continue;  // an attribute of that name goes first
+      nodes_[*known].usual = nodes_[*known].slots == std::vector{static_cast<std::uint16_t>(slot(part, role))};
       continue;
     }
     const std::uint32_t node = child(start, name);
-    nodes_[node].slots.push_back(static_cast<std::uint8_t>(slot(part, role)));
+    nodes_[node].slots.push_back(static_cast<std::uint16_t>(slot(part, role)));
     nodes_[node].usual = true;
     nodes_[node].alias = !operation;
   }
 }
 
-JsonTree::JsonTree(const ColumnSpec& columns, Envelope envelope, bool vertices) : nodes_(1) {
-  const bool event = envelope == Envelope::debezium;
+/// Adds the usual names of an edge's key. `id` is one of them, unless it is a vertex.
+void JsonTree::add_usual_keys(std::uint32_t start, Part part, bool vertices) {
+  const auto add_key = [&](std::string_view name) {
+    const auto& siblings = nodes_[start].children;
+    if (std::ranges::any_of(siblings, [&](std::uint32_t node) { return nodes_[node].name == name; })) return;
+    const std::uint32_t node = child(start, name);
+    nodes_[node].slots.push_back(static_cast<std::uint16_t>(slot(part, Role::edge)));
+    nodes_[node].usual = nodes_[node].alias = true;
+  };
+  for (const std::string_view name : usual_keys()) add_key(name);
+  if (!vertices) add_key("id");
+}
+
+/// The field of an attribute is found in any case if nobody has named it.
+void JsonTree::add_attribute(const CodecOptions& options, std::size_t attribute, bool event) {
+  const Role role = attribute_role(attribute);
+  const std::string& name = columns_.attributes[attribute];
+  const auto& given = columns_.name(role);
+  if (given && (given->empty() || surrounds_message(*given))) return;
+  const std::string path = given ? *given : attribute_column(options, name);
+  if (!path.empty()) return add_path(path, role, event);
+  add(event ? after : root, {name}, slot(Part::row, role), true);
+  if (event) add(before, {name}, slot(Part::before, role), true);
+}
+
+JsonTree::JsonTree(const CodecOptions& options) : columns_(parse_columns(options)), nodes_(1), in_envelope_(columns_.roles()) {
+  const ColumnSpec& columns = columns_;
+  const bool event = options.envelope == Envelope::debezium;
   if (event) {
     add(root, {"op"}, slot(Part::envelope, Role::op));
     before = child(root, "before");
@@ -141,13 +176,18 @@ JsonTree::JsonTree(const ColumnSpec& columns, Envelope envelope, bool vertices) 
       if (!columns.names[r]) continue;
       throw Error(ErrorKind::usage, "columns", "a change event has its own op", fmt::format("leave {} out", role_name(role)));
     }
-    for (const std::string& path : paths_of(columns, role)) add_path(path, role, event);
+    for (const std::string& path : paths_of(columns, role, options.edges == EdgeModel::keyed)) add_path(path, role, event);
+  }
+  for (std::size_t attribute = 0; attribute < columns.attributes.size(); ++attribute) add_attribute(options, attribute, event);
+  if (options.edges == EdgeModel::keyed && !columns.name(Role::edge)) {
+    add_usual_keys(event ? after : root, Part::row, options.vertices);
+    if (event) add_usual_keys(before, Part::before, options.vertices);
   }
   if (event) {
-    add_usual(before, Part::before, columns, vertices);
-    add_usual(after, Part::row, columns, vertices);
+    add_usual(before, Part::before, options.vertices);
+    add_usual(after, Part::row, options.vertices);
   } else {
-    add_usual(root, Part::row, columns, vertices);
+    add_usual(root, Part::row, options.vertices);
   }
   if (event) {
     const std::vector<std::uint32_t> bare = nodes_[root].children;

@@ -10,17 +10,11 @@
 #include <string_view>
 
 #include "ingest/codec/json_string.hpp"
+#include "ingest/codec/scalar.hpp"
 
 namespace deltamatch::ingest {
 
 namespace ondemand = simdjson::ondemand;
-
-/// A scalar that is read.
-struct Scalar {
-  enum class Kind : std::uint8_t { absent, string, number, boolean };
-  Kind kind = Kind::absent;
-  std::string_view text;
-};
 
 inline std::string_view token_text(std::string_view token) noexcept {
   const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };

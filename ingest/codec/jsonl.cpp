@@ -18,8 +18,10 @@
 #include "ingest/codec/doubts.hpp"
 #include "ingest/codec/json_advice.hpp"
 #include "ingest/codec/json_fields.hpp"
+#include "ingest/codec/json_rows.hpp"
 #include "ingest/codec/json_value.hpp"
 #include "ingest/codec/operations.hpp"
+#include "ingest/codec/properties.hpp"
 #include "ingest/source/record_source.hpp"
 
 namespace deltamatch::ingest {
@@ -34,17 +36,19 @@ class JsonlCodec final : public Codec {
         times_(options.time_unit.value_or(TimeUnit::microseconds), options.time_format,
                options.time_unit ? nullptr : options.doubts),
         edge_label_(options.edge_label),
-        operations_(options.op_values, spelling_of(options)),
+        operations_(options, is_flag(named_columns(options).name(Role::op))),
         columns_(options.columns),
         spelling_(spelling_of(options)),
         doubts_(options.doubts),
         vertices_(options.vertices),
         event_(options.envelope == Envelope::debezium),
-        op_is_flag_(is_flag(named_columns(options).name(Role::op))),
         fields_(options, watches_operations(options)),
+        properties_(options, times_),
+        row_(fields_, Part::row),
+        before_(fields_, Part::before),
         rows_are_arrays_(fields_.tree().nodes()[JsonTree::root].indexed),
         may_begin_with_words_(rows_are_arrays_ && !options.header) {
-    watches_label_ = watches_operations(options) && !parse_columns(options.columns).name(Role::label);
+    watches_label_ = watches_operations(options) && !parse_columns(options).name(Role::label);
     if (event_ && !options.op_values.empty())
       throw Error(ErrorKind::usage, "op-values", "a change event has its own operations", "leave it out");
   }
@@ -55,10 +59,13 @@ class JsonlCodec final : public Codec {
     return decode_padded({bytes_.data(), record.size()});
   }
 
+  void surround(const MessageFrame* frame) override { fields_.surround(frame); }
+
   Decoded decode_padded(std::string_view record) override {
     const std::size_t first = record.find_first_not_of(" \t\r\n");
     if (first == std::string_view::npos) return {};
     updates_.clear();
+    properties_.begin();
     fields_.reserve(record.size());
     begin();
     element_.reset();
@@ -68,8 +75,8 @@ class JsonlCodec final : public Codec {
       return refuse(RejectReason::malformed, structured ? simdjson::error_message(error) : std::string(no_object));
     }
     if (refused) return refuse_whole(record, *refused);
-    if (std::exchange(may_begin_with_words_, false) && is_header()) return header();
-    if (first_rows_ < rows_that_tell && rows_are_arrays_ && doubts_ != nullptr) look_at_row(record);
+    if (std::exchange(may_begin_with_words_, false) && is_json_header(fields_)) return header();
+    if (rows_are_arrays_ && doubts_ != nullptr && updates_.size() == 1) first_rows_.look(*doubts_, updates_[0], record);
     for (std::size_t i = 1; i < updates_.size(); ++i) updates_[i].continues = true;
     return {updates_, std::nullopt, {}, {}};
   }
@@ -78,7 +85,7 @@ class JsonlCodec final : public Codec {
   static constexpr std::string_view no_object = R"(it is no JSON object such as {"source":1,"target":2})";
 
   static ColumnSpec named_columns(const CodecOptions& options) {
-    ColumnSpec spec = parse_columns(options.columns);
+    ColumnSpec spec = parse_columns(options);
     if (spec.named()) return spec;
     throw Error(ErrorKind::usage, "columns", "fields of JSON objects have names, not positions",
                 "give e.g. source=payer,target=payee");
@@ -86,7 +93,7 @@ class JsonlCodec final : public Codec {
 
   static bool is_flag(const std::optional<std::string>& name) { return name && is_deletion_flag(*name); }
   static bool watches_operations(const CodecOptions& options) {
-    const ColumnSpec spec = parse_columns(options.columns);
+    const ColumnSpec spec = parse_columns(options);
     return options.doubts != nullptr && options.envelope == Envelope::none && !spec.name(Role::op) && !spec.name(Role::deleted);
   }
 
@@ -108,33 +115,6 @@ class JsonlCodec final : public Codec {
       message_ += json_advice(record, {fields_.tree(), columns_, spelling_, lacking_, element_});
     if (element_) message_ = fmt::format("element {}, from 0: {}", *element_, message_);
     return {{}, reason, message_, {}};
-  }
-
-  /// Whether the values of a row are names of a header.
-  [[nodiscard]] bool is_header() const {
-    const auto is = [&](Role at, Role named) {
-      const std::string_view text = fields_.of(Part::row, at).text;
-      return text.size() > 1 && role_by_usual_name(text) == named;
-    };
-    if (is(Role::vertex, Role::vertex)) return is(Role::label, Role::label);
-    return (is(Role::source, Role::source) && is(Role::target, Role::target)) ||
-           (is(Role::source, Role::target) && is(Role::target, Role::source));
-  }
-
-  /// Reports a first row of words above two rows of numbers: it may be a header.
-  void look_at_row(std::string_view record) {
-    if (updates_.size() != 1) return;
-    const Update& update = updates_[0];
-    const bool edge = update.kind == UpdateKind::insert_edge || update.kind == UpdateKind::delete_edge;
-    const bool source = is_numeric(update.source);
-    const bool target = edge ? is_numeric(update.target) : source;
-    const bool as_expected = first_rows_ == 0 ? !source && !target : source && target;
-    first_rows_ = as_expected ? first_rows_ + 1 : rows_that_tell + 1;
-    if (first_rows_ == 1) first_row_ = {doubts_->position(), in_ticks(record)};
-    if (first_rows_ != rows_that_tell) return;
-    doubts_->report_at(first_row_.at, "header_as_record",
-                       fmt::format("the words of {} are read as ids, but numbers follow: it may be a header", first_row_.text),
-                       "leave the row out if it is one");
   }
 
   Decoded header() {
@@ -186,7 +166,8 @@ class JsonlCodec final : public Codec {
         if (const auto error = fields_.walk(object, JsonTree::root)) return error;
         refused = say();
       } else {
-        message_ = element == 0 ? no_row(type) : std::string(no_object);
+        const bool row = element == 0 && !event_;
+        message_ = row ? no_row(type, columns_, vertices_, spelling_) : std::string(no_object);
         refused = RejectReason::malformed;
         if (const auto error = pass(value)) return error;
       }
@@ -201,16 +182,6 @@ class JsonlCodec final : public Codec {
     fields_.settle();
     if (!fields_.fault().empty()) return fault(RejectReason::malformed, fields_.fault());
     return event_ ? change() : row();
-  }
-
-  /// What is wrong with a record that is an array whose first element is no object.
-  [[nodiscard]] std::string no_row(ondemand::json_type type) const {
-    if (event_) return std::string(no_object);
-    if (type == ondemand::json_type::array) return "it is an array in an array; `jq -c '.[]'` makes a line of each";
-    std::string columns = columns_;
-    for (const std::string_view entry : vertices_ ? std::array{"vertex=0", "label=1"} : std::array{"source=0", "target=1"})
-      columns = with_column(columns, entry);
-    return fmt::format("the array holds values and no objects; {} reads it as a row", spelling_("columns", columns));
   }
 
   [[nodiscard]] const Scalar& of(Part part, Role role) const noexcept { return fields_.of(part, role); }
@@ -232,7 +203,7 @@ class JsonlCodec final : public Codec {
   std::optional<RejectReason> row() {
     bool inserts = true;
     const bool states = has(Part::row, Role::op) || has(Part::row, Role::deleted);
-    if (states && !take_operation(inserts)) return RejectReason::bad_operation;
+    if (states && !operations_.take(fields_, inserts, message_)) return RejectReason::bad_operation;
     if (!states && !fields_.removal_field().empty())
       tell_unread_operation(*doubts_, spelling_, columns_, fields_.removal_field(), fields_.removal());
     if (watches_label_) watch_label(states);
@@ -247,28 +218,6 @@ class JsonlCodec final : public Codec {
       doubts_->guessed_label(field, of(Part::row, Role::label).text, remedy_of_label(spelling_, columns_, field));
       watches_label_ = doubts_->watches_labels();
     }
-  }
-
-  /// Returns false if a value is unknown, or if the two fields contradict each other. An empty flag means nothing.
-  bool take_operation(bool& inserts) {
-    std::array<std::optional<bool>, 2> said;
-    constexpr std::array roles{Role::op, Role::deleted};
-    for (std::size_t i = 0; i < roles.size(); ++i) {
-      const Scalar& scalar = of(Part::row, roles[i]);
-      const bool flag = op_is_flag_ || roles[i] == Role::deleted;
-      if (scalar.kind == Scalar::Kind::absent || (flag && scalar.text.empty())) continue;
-      said[i] = operations_.read(scalar.text, flag);
-      if (said[i]) continue;
-      message_ = operations_.refusal(name(Part::row, roles[i]), scalar.text, flag);
-      return false;
-    }
-    if (said[0] && said[1] && *said[0] != *said[1]) {
-      message_ = operations_.contradiction(name(Part::row, Role::op), of(Part::row, Role::op).text,
-                                           name(Part::row, Role::deleted), of(Part::row, Role::deleted).text);
-      return false;
-    }
-    inserts = said[0].value_or(said[1].value_or(true));
-    return true;
   }
 
   /// Applies a change event. The event for the tombstone of a removed row has a null payload and means nothing.
@@ -290,10 +239,12 @@ class JsonlCodec final : public Codec {
       return fault(RejectReason::wrong_arity, fmt::format("the event has op {} and no row {}{}", in_ticks(op.text),
                                                           tree.nodes()[node].path, node == tree.before ? whole : ""));
     };
-    if (kind != 'c' && kind != 'r' && !fields_.is_object(tree.before)) return lacks(tree.before);
+    // A row before that is missing or has its key alone is enough to delete an edge by its key.
+    const bool keeps = kind == 'u' && properties_.keyed() && !has(Part::row, Role::vertex) && !has(Part::before, Role::edge);
+    if (kind != 'c' && kind != 'r' && !keeps && !fields_.is_object(tree.before)) return lacks(tree.before);
     if (kind != 'd' && !fields_.is_object(tree.after)) return lacks(tree.after);
     if (kind == 'd') return state(Part::before, false, updates_.emplace_back());
-    if (kind != 'u') return state(Part::row, true, updates_.emplace_back());
+    if (kind != 'u' || keeps) return state(Part::row, true, updates_.emplace_back());
     return replacement();
   }
 
@@ -307,7 +258,8 @@ class JsonlCodec final : public Codec {
     const bool same = !vertices && removed.source == added.source && removed.target == added.target &&
                       removed.label == added.label && removed.source_label == added.source_label &&
                       removed.target_label == added.target_label && removed.time == added.time;
-    if (same) return std::nullopt;
+    if (properties_.keyed() && !vertices) return keyed_replacement(removed, added);
+    if (same && !attributes_changed()) return std::nullopt;
     removed.time = added.time;  // the time of the change, not of the earlier row
     // Deleting the vertex would delete its edges.
     if (!vertices || removed.source != added.source) updates_.push_back(removed);
@@ -315,10 +267,30 @@ class JsonlCodec final : public Codec {
     return std::nullopt;
   }
 
+  /// An insertion replaces the edge of its key. Only another key needs a deletion.
+  std::optional<RejectReason> keyed_replacement(Update& removed, const Update& added) {
+    removed.time = added.time;
+    if (removed.key() != added.key()) updates_.push_back(removed);
+    updates_.push_back(added);
+    return std::nullopt;
+  }
+
+  /// Whether the attributes in the two rows of a change event differ.
+  bool attributes_changed() {
+    if (fields_.tree().columns().attributes.empty()) return false;
+    Update before;
+    Update after;
+    before.kind = after.kind = UpdateKind::insert_edge;
+    const bool read = !properties_.take_edge(before_, before) && !properties_.take_edge(row_, after);
+    return !read || !same_properties(before, after);
+  }
+
   /// Reads the update that a row states.
   std::optional<RejectReason> state(Part part, bool inserts, Update& update) {
     update = {};
-    if (has(part, Role::time)) {
+    if (of(part, Role::time).kind == Scalar::Kind::instant) {
+      update.time = of(part, Role::time).number;
+    } else if (has(part, Role::time)) {
       const std::string_view text = of(part, Role::time).text;
       update.time = times_.read(text);
       if (!update.time) {
@@ -339,10 +311,21 @@ class JsonlCodec final : public Codec {
     update.kind = inserts ? UpdateKind::insert_vertex : UpdateKind::delete_vertex;
     update.source_label = label(part, Role::label);
     if (update.source_label) tell_several_labels(doubts_, *update.source_label);
-    return std::nullopt;
+    return told(properties_.take_vertex(part == Part::before ? before_ : row_, update));
+  }
+
+  /// Takes the message about properties that are refused.
+  std::optional<RejectReason> told(std::optional<RejectReason> refused) {
+    if (refused) message_ = properties_.message();
+    return refused;
   }
 
   std::optional<RejectReason> edge(Part part, bool inserts, Update& update) {
+    update.kind = inserts ? UpdateKind::insert_edge : UpdateKind::delete_edge;
+    const bool ends = has(part, Role::source) && has(part, Role::target);
+    // A change event need not have the whole row that is deleted, so its ends are not to be trusted.
+    update.by_key = properties_.keyed() && !inserts && (event_ || !ends);
+    if (update.by_key) return told(properties_.take_edge(part == Part::before ? before_ : row_, update));
     for (const Role role : {Role::source, Role::target}) {
       if (has(part, role)) continue;
       if (vertices_ && !has(part, Role::source) && !has(part, Role::target)) {
@@ -350,21 +333,22 @@ class JsonlCodec final : public Codec {
         return fault(RejectReason::wrong_arity, fmt::format("there is no {}", name(part, Role::vertex)));
       }
       const std::string path = name(part, role);
-      if (parse_columns(columns_).name(role).value_or("").find('.') == std::string::npos) lacking_ = role;
+      if (fields_.tree().columns().name(role).value_or("").find('.') == std::string::npos) lacking_ = role;
       return fault(RejectReason::wrong_arity, fmt::format("there is no {}", path));
     }
     if (!take_id(part, Role::source, update.source) || !take_id(part, Role::target, update.target)) return RejectReason::bad_id;
-    update.kind = inserts ? UpdateKind::insert_edge : UpdateKind::delete_edge;
     update.label = label(part, Role::label).value_or(std::string_view(edge_label_));
     update.source_label = label(part, Role::source_label);
     update.target_label = label(part, Role::target_label);
-    return std::nullopt;
+    return told(properties_.take_edge(part == Part::before ? before_ : row_, update));
   }
 
   bool take_id(Part part, Role role, Id& id) {
     const Scalar& scalar = of(part, role);
     IdFault fault = IdFault::none;
-    if (scalar.kind == Scalar::Kind::string && ids_ != IdKind::integer) {
+    if (scalar.kind == Scalar::Kind::text) {
+      fault = parse_id(scalar.text, ids_, id);
+    } else if (scalar.kind == Scalar::Kind::string && ids_ != IdKind::integer) {
       if (scalar.text.empty()) fault = IdFault::empty;
       if (ids_ == IdKind::automatic && is_missing_value(scalar.text)) fault = IdFault::missing;
       id = Id(scalar.text);
@@ -381,23 +365,20 @@ class JsonlCodec final : public Codec {
   IdKind ids_;
   TimeReader times_;
   std::string edge_label_;
-  Operations operations_;
+  JsonOperation operations_;
   std::string columns_;
   OptionSpelling spelling_;
   Doubts* doubts_;
   bool vertices_;
   bool event_;
-  bool op_is_flag_;
   JsonFields fields_;
+  PropertyReader properties_;
+  Row row_;                     // of a record; in a change event the row after the change
+  Row before_;                  // of a change event
   bool watches_label_ = false;  // the label has a usual name
   bool rows_are_arrays_;
   bool may_begin_with_words_;  // the first row, if rows are arrays
-  static constexpr std::size_t rows_that_tell = 3;
-  std::size_t first_rows_ = 0;  // that may be a header and numbers; more than rows_that_tell: they are not
-  struct {
-    Position at;
-    std::string text;
-  } first_row_;
+  FirstRows first_rows_;
   std::optional<Role> lacking_;         // its field is missing
   std::optional<std::size_t> element_;  // of the record's array that is refused
   ondemand::parser parser_;
@@ -409,7 +390,7 @@ class JsonlCodec final : public Codec {
 }  // namespace
 
 bool reads_arrays_as_rows(const CodecOptions& options) {
-  const JsonTree tree(parse_columns(options.columns), options.envelope, options.vertices);
+  const JsonTree tree(options);
   return tree.nodes()[JsonTree::root].indexed;
 }
 

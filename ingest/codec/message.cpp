@@ -7,13 +7,16 @@
 #include "deltamatch/error.hpp"
 #include "ingest/codec/codec.hpp"
 #include "ingest/codec/columns.hpp"
+#include "ingest/codec/doubts.hpp"
 #include "ingest/codec/formats.hpp"
+#include "ingest/codec/tombstones.hpp"
 
 namespace deltamatch::ingest {
 namespace {
 
 CodecOptions options_of_messages(Format format, CodecOptions options) {
   const FormatTraits& traits = traits_of(format);
+  options.message = true;
   if (traits.message == MessageForm::none) {
     throw Error(ErrorKind::usage, "format", fmt::format("{} is a format of files, which begin with a header", traits.name),
                 "choose another format");
@@ -23,7 +26,7 @@ CodecOptions options_of_messages(Format format, CodecOptions options) {
   if (options.vertices && options.columns.empty()) options.columns = "vertex,label";
   if (options.header.value_or(false))
     throw Error(ErrorKind::usage, "header", "messages have no header", "leave it out and give columns by position");
-  if (parse_columns(options.columns).named()) {
+  if (parse_columns(options).named()) {
     throw Error(ErrorKind::usage, "columns", fmt::format("{} messages need their columns by position", traits.name),
                 "give e.g. source,target,label,time");
   }
@@ -37,7 +40,12 @@ class MessageCodec final : public Codec {
   MessageCodec(Format format, const CodecOptions& options)
       : form_(traits_of(format).message),
         fault_(traits_of(format).message_fault),
-        codec_(make_codec(format, options_of_messages(format, options))) {}
+        codec_(make_codec(format, options_of_messages(format, options))),
+        tombstones_(format, options),
+        keyed_(options.edges == EdgeModel::keyed),
+        event_(options.envelope != Envelope::none),
+        doubts_(options.doubts),
+        spelling_(spelling_of(options)) {}
 
   Decoded decode(std::string_view record) override {
     if (form_ == MessageForm::bytes) return codec_->decode(record);
@@ -52,12 +60,32 @@ class MessageCodec final : public Codec {
     return codec_->decode(record);
   }
 
+  Decoded decode_message(std::optional<std::string_view> value, const MessageFrame& frame) override {
+    if (value) {
+      codec_->surround(&frame);
+      const Decoded decoded = decode(*value);
+      codec_->surround(nullptr);
+      return decoded;
+    }
+    if (tombstones_.deletes()) return tombstones_.decode(frame);
+    if (keyed_ && !event_ && doubts_ != nullptr) {
+      doubts_->tell("tombstone_unread", "a message without a value says that its edge goes, but its key is not read",
+                    fmt::format("{} reads it", spelling_("columns", "edge=kafka:key")));
+    }
+    return {};
+  }
+
  private:
   static Decoded malformed(std::string_view message) { return {{}, RejectReason::malformed, message, {}}; }
 
   MessageForm form_;
   std::string_view (*fault_)(std::string_view message);
   std::unique_ptr<Codec> codec_;
+  TombstoneReader tombstones_;
+  bool keyed_;
+  bool event_;
+  Doubts* doubts_;
+  OptionSpelling spelling_;
 };
 
 }  // namespace

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <string>
+#include <variant>
+#include <vector>
 
 #include "ingest/codec/fields.hpp"
 #include "ingest/text/json_text.hpp"
@@ -34,15 +37,67 @@ void append_plain(std::string& out, const Id& id) {
     append_number(out, id.number());
 }
 
+void append_time(std::string& out, const Update& update) {
+  if (!update.time) return;
+  out += R"(,"time":)";
+  append_number(out, *update.time);
+}
+
+/// A decimal's digits with the point.
+std::string decimal_text(std::int64_t digits, std::uint8_t scale) {
+  std::string text = std::to_string(digits);
+  if (scale == 0) return text;
+  const std::size_t sign = digits < 0 ? 1 : 0;
+  const std::size_t least = sign + scale + 1;
+  if (text.size() < least) text.insert(sign, least - text.size(), '0');
+  return text.insert(text.size() - scale, ".");
+}
+
+void append_value(std::string& out, const AttributeValue& value, const AttributeType& type) {
+  if (std::holds_alternative<std::monostate>(value)) {
+    out += "null";
+  } else if (const auto* text = std::get_if<std::string_view>(&value)) {
+    append_json_string(out, *text);
+  } else if (const auto* real = std::get_if<double>(&value)) {
+    fmt::format_to(std::back_inserter(out), "{}", *real);
+  } else if (const auto* truth = std::get_if<bool>(&value)) {
+    out += *truth ? "true" : "false";
+  } else if (type.kind == AttributeType::Kind::decimal) {
+    append_json_string(out, decimal_text(std::get<std::int64_t>(value), type.scale));
+  } else {
+    append_number(out, std::get<std::int64_t>(value));
+  }
+}
+
+void append_properties(std::string& out, const Properties& properties, const std::vector<Attribute>& declared) {
+  if (properties.key) {
+    out += R"(,"edge":)";
+    append_json_id(out, *properties.key);
+  }
+  for (std::size_t i = 0; i < properties.attributes.size() && i < declared.size(); ++i) {
+    out += ',';
+    append_json_string(out, declared[i].name);
+    out += ':';
+    append_value(out, properties.attributes[i], declared[i].type);
+  }
+}
+
 }  // namespace
 
-void append_jsonl(std::string& out, const Update& update) {
+void append_jsonl(std::string& out, const Update& update, const Schema& schema) {
   const bool vertex = is_vertex(update);
   const auto label = [&out](std::string_view name, std::string_view text) {
     out.append(",\"").append(name).append("\":");
     append_json_string(out, text);
   };
   out += inserts(update) ? "{" : R"({"op":"-",)";
+  if (update.by_key) {
+    out += R"("edge":)";
+    append_json_id(out, update.key().value_or(Id()));
+    append_time(out, update);
+    out += "}\n";
+    return;
+  }
   out += vertex ? R"("vertex":)" : R"("source":)";
   append_json_id(out, update.source);
   if (vertex) {
@@ -54,15 +109,15 @@ void append_jsonl(std::string& out, const Update& update) {
     if (update.source_label) label("source_label", *update.source_label);
     if (update.target_label) label("target_label", *update.target_label);
   }
-  if (update.time) {
-    out += R"(,"time":)";
-    append_number(out, *update.time);
-  }
+  append_time(out, update);
+  if (update.properties != nullptr) append_properties(out, *update.properties, vertex ? schema.vertices : schema.edges);
   out += "}\n";
 }
 
 std::string_view append_tsv(std::string& out, const Update& update) {
   if (is_vertex(update)) return "a vertex";
+  if (update.properties != nullptr && update.properties->key) return "the key of an edge";
+  if (update.properties != nullptr && !update.properties->attributes.empty()) return "attributes";
   if (update.source_label || update.target_label) return "a vertex's label";
   if (!survives_text(update.source) || !survives_text(update.target)) return "an id that would be read as something else";
   if (update.label.find_first_of("\t\n") != std::string_view::npos) return "a label with a tab or a line end";

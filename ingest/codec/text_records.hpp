@@ -8,8 +8,9 @@
 
 namespace deltamatch::ingest {
 
-/// Appends a line of JSONL, which can hold every update.
-void append_jsonl(std::string& out, const Update& update);
+/// Appends a line of JSONL, which can hold every update. `schema` names the attributes; without it they are left out. The key
+/// of an edge is the field `edge`. Attributes have fields of their own names, decimals as texts so that they stay exact.
+void append_jsonl(std::string& out, const Update& update, const Schema& schema = {});
 
 /// Appends a line of TSV, `+ source target label time` between tabs, with the time in seconds. TSV holds edges without the
 /// labels of their vertices, and no text that would be read as something else. Returns what it cannot hold of the update, and

@@ -15,7 +15,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 PROGRAM = os.environ.get("DELTAMATCH_PROGRAM", "")
 TRIANGLE = "triangle=(a)-->(b)-->(c)-->(a)"
 REJECTS = ["malformed", "wrong_arity", "bad_id", "bad_time", "bad_operation", "too_long", "label_conflict", "missing_time",
-           "label_limit"]
+           "label_limit", "missing_key", "bad_value"]
 IGNORED = ["duplicate_insert", "absent_delete", "superseded", "late", "self_loop"] + REJECTS
 
 

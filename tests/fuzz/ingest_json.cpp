@@ -13,6 +13,7 @@
 
 #include "ingest/codec/binary.hpp"
 #include "ingest/codec/codec.hpp"
+#include "ingest/codec/schema_text.hpp"
 #include "ingest/codec/text_records.hpp"
 #include "ingest/source/record_source.hpp"
 
@@ -35,6 +36,11 @@ CodecOptions options_of(std::uint8_t choice) {
     options.columns = elements[choice >> 3 & 3];
     options.op_values = "x,1=-;y=+";
   }
+  if (options.ids == IdKind::string) {
+    options.edges = EdgeModel::keyed;
+    options.attributes = parse_attributes("n:decimal(2),s:symbol=z.s,b:bool", AttributesOf::edges, "");
+    options.vertex_attributes = parse_attributes("n:int", AttributesOf::vertices, "");
+  }
   if ((choice & 32) != 0) options.time_unit = TimeUnit::milliseconds;
   if ((choice & 64) != 0) options.vertices = true;
   return options;
@@ -43,7 +49,10 @@ CodecOptions options_of(std::uint8_t choice) {
 /// What a record says, in bytes that can be compared.
 struct Outcome {
   explicit Outcome(const Decoded& decoded) : refused(decoded.refused), message(decoded.message) {
-    for (const Update& update : decoded.updates) append_binary_framed(updates, update);
+    for (const Update& update : decoded.updates) {
+      append_binary_framed(updates, update);
+      append_jsonl(updates, update);  // with the key
+    }
     if (refused && !decoded.updates.empty()) std::abort();
     if (!decoded.remedy.empty()) std::abort();
     for (std::size_t i = 0; i < decoded.updates.size(); ++i) {
@@ -74,17 +83,24 @@ void check_json(std::string_view record) {
   }
 }
 
-void check_rewritten(const Decoded& decoded, IdKind ids) {
+void check_rewritten(const Decoded& decoded, const CodecOptions& how) {
+  const IdKind ids = *how.ids;
   CodecOptions options;
   options.ids = ids;
+  options.edges = how.edges;
+  options.attributes = how.attributes;
+  options.vertex_attributes = how.vertex_attributes;
+  for (AttributeColumn& column : options.attributes) column.column.clear();
+  const Schema schema = schema_of(options);
   const auto again = make_codec(Format::jsonl, options);
   for (const Update& update : decoded.updates) {
     if (update.source.is_text() && update.source.text().empty()) std::abort();
     if (ids == IdKind::integer && (update.source.is_text() || update.target.is_text())) std::abort();
     std::string line;
-    append_jsonl(line, update);
+    append_jsonl(line, update, schema);
     std::string expected;
     append_binary_framed(expected, update);
+    append_jsonl(expected, update);
     if (Outcome(again->decode(line)).updates != expected) std::abort();
   }
 }
@@ -98,7 +114,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto codec = make_codec(Format::jsonl, options);
   const Decoded decoded = codec->decode(record);
   const Outcome outcome(decoded);
-  check_rewritten(decoded, *options.ids);
+  check_rewritten(decoded, options);
   const bool blank = record.find_first_not_of(" \t\r\n") == std::string_view::npos;
   if (outcome.refused != RejectReason::malformed && !blank) check_json(record);
 

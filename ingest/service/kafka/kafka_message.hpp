@@ -6,7 +6,9 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <vector>
 
+#include "ingest/codec/codec.hpp"
 #include "ingest/service/state/commit_point.hpp"
 
 struct rd_kafka_message_s;  // NOLINT(readability-identifier-naming): librdkafka's
@@ -29,6 +31,9 @@ class Message {
   std::int64_t timestamp = -1;            ///< milliseconds since the epoch, set by its producer or broker; -1 if none
   std::optional<std::string_view> key;    ///< nothing if null
   std::optional<std::string_view> value;  ///< nothing for a tombstone
+
+  /// Sets `headers` to those of the message. They are views of it.
+  void headers(std::vector<MessageHeader>& headers) const;
 
  private:
   Handle handle_;

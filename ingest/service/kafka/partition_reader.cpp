@@ -35,6 +35,20 @@ Message::Message(Handle handle, std::uint32_t index) : partition(index), offset(
   if (handle_->payload != nullptr) value.emplace(static_cast<const char*>(handle_->payload), handle_->len);
 }
 
+void Message::headers(std::vector<MessageHeader>& headers) const {
+  headers.clear();
+  rd_kafka_headers_t* all = nullptr;
+  if (rd_kafka_message_headers(handle_.get(), &all) != RD_KAFKA_RESP_ERR_NO_ERROR) return;
+  const char* name = nullptr;
+  const void* bytes = nullptr;
+  std::size_t size = 0;
+  for (std::size_t i = 0; rd_kafka_header_get_all(all, i, &name, &bytes, &size) == RD_KAFKA_RESP_ERR_NO_ERROR; ++i) {
+    MessageHeader& header = headers.emplace_back();
+    header.name = name;
+    if (bytes != nullptr) header.value.emplace(static_cast<const char*>(bytes), size);
+  }
+}
+
 Reader::Reader(const Cluster& cluster, std::string_view name, FetchLimits limits)
     : client_(cluster, name, configuration(cluster, limits)), limits_(limits) {}
 

@@ -21,6 +21,16 @@ std::int64_t milliseconds_ahead(Timestamp time, std::int64_t recorded) {
   return ahead / 1000 + (ahead % 1000 != 0 ? 1 : 0);
 }
 
+/// What surrounds the record's value. An empty key is none.
+MessageFrame frame_of(const InputRecord& record) noexcept {
+  MessageFrame frame;
+  if (!record.key.empty()) frame.key = record.key;
+  frame.headers = record.headers;
+  Timestamp time = 0;
+  if (record.timestamp >= 0 && !__builtin_mul_overflow(record.timestamp, 1000, &time)) frame.time = time;
+  return frame;
+}
+
 Position position_of(const InputRecord& record) noexcept {
   return {static_cast<std::uint64_t>(record.offset), static_cast<std::uint32_t>(record.part)};
 }
@@ -125,15 +135,14 @@ void Assembler::begin(Clock::time_point now) {
 
 /// Returns false if the batch cannot take the record any more.
 bool Assembler::decode(Part& part, const InputRecord& record) {
-  if (!record.value) return true;
-  if (record.value->size() > max_record_) {
+  if (record.value && record.value->size() > max_record_) {
     refuse(part, record, RejectReason::too_long,
            fmt::format("the record has {} bytes, more than the limit of {}", record.value->size(), max_record_));
     return true;
   }
   const Position position = position_of(record);
   part.doubts->at(position);
-  const Decoded decoded = within_max_name(part.codec->decode(*record.value));
+  const Decoded decoded = within_max_name(part.codec->decode_message(record.value, frame_of(record)));
   if (decoded.refused) {
     refuse(part, record, *decoded.refused, decoded.message);
     return true;
@@ -163,24 +172,20 @@ void Assembler::take(Part& part, const InputRecord& record, std::span<const Upda
     if (update.continues)
       part.run.kept.repeat();
     else
-      part.run.kept.add(record.key, *record.value);
+      part.run.kept.add(record.key, record.value.value_or(""));
   }
   updates_ += updates.size();
 }
 
 void Assembler::refuse(Part& part, const InputRecord& record, RejectReason reason, std::string_view message) {
+  const std::string_view value = record.value.value_or("");
   ++refused_[static_cast<std::size_t>(reason)];
   if (!first_refused_) {
-    first_refused_ = BadRecord{part.at, record.offset, reason, std::string(message), {}, {}, record.value->size()};
+    first_refused_ = BadRecord{part.at, record.offset, reason, std::string(message), {}, {}, value.size()};
   }
   if (on_error_ == OnError::skip) return;
-  BadRecord bad{part.at,
-                record.offset,
-                reason,
-                std::string(message),
-                std::string(record.key),
-                std::string(*record.value),
-                record.value->size()};
+  BadRecord bad{part.at,     record.offset, reason, std::string(message), std::string(record.key), std::string(value),
+                value.size()};
   if (on_error_ == OnError::fail)
     failure_ = std::move(bad);
   else

@@ -30,8 +30,9 @@ struct InputRecord {
   std::size_t part = 0;  ///< number of the partition, from Assembler::open
   std::int64_t offset = 0;
   std::string_view key;
-  std::optional<std::string_view> value;  ///< nothing for a tombstone, which has no update
+  std::optional<std::string_view> value;  ///< nothing for a tombstone
   std::int64_t timestamp = -1;            ///< milliseconds since the epoch, as in Kafka; -1 if none
+  std::span<const MessageHeader> headers{};
 };
 
 /// A record that its codec or the engine refused.

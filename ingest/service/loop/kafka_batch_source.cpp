@@ -14,6 +14,14 @@ constexpr std::size_t depth = 2;                                // batches waiti
 constexpr std::size_t max_batch_bytes = std::size_t{32} << 20;  // limit for the records of one batch
 constexpr auto longest_poll = 50ms;                             // bound on the delay of a stop or refresh
 
+bool reads_headers(const InputTopics& topics) {
+  const auto names_header = [](const std::string& text) { return text.find("kafka:header") != std::string::npos; };
+  const auto reads = [&](const AttributeColumn& column) { return names_header(column.column); };
+  const CodecOptions& codec = topics.codec;
+  return names_header(codec.columns) || std::ranges::any_of(codec.attributes, reads) ||
+         std::ranges::any_of(codec.vertex_attributes, reads);
+}
+
 }  // namespace
 
 KafkaBatchSource::KafkaBatchSource(kafka::Input& input, Journal& journal, const InputOptions& options,
@@ -25,6 +33,7 @@ KafkaBatchSource::KafkaBatchSource(kafka::Input& input, Journal& journal, const 
       options_(options),
       batching_(batching),
       timed_(window > 0),
+      reads_headers_(std::ranges::any_of(options.topics, reads_headers)),
       assembler_(options, BatchLimits{batching.max_updates, batching.max_span}.within_window(window), max_batch_bytes,
                  watermark, window),
       known_(from),
@@ -109,7 +118,9 @@ void KafkaBatchSource::heed_ends(Clock::time_point now) {
 }
 
 void KafkaBatchSource::take(const kafka::Message& message, Clock::time_point asked) {
-  const InputRecord record{message.partition, message.offset, message.key.value_or(""), message.value, message.timestamp};
+  if (reads_headers_) message.headers(headers_);
+  const InputRecord record{message.partition, message.offset,    message.key.value_or(""),
+                           message.value,     message.timestamp, headers_};
   const auto now = Clock::now();
   if (!assembler_.empty()) fetching_ += now - asked;  // before the first record, this is waiting for input
   bool taken = assembler_.add(record, now);

@@ -66,6 +66,8 @@ class KafkaBatchSource {
   const InputOptions options_;
   const BatchingOptions batching_;
   const bool timed_;
+  const bool reads_headers_;
+  std::vector<MessageHeader> headers_;  // of the message that is taken
   Assembler assembler_;
   Offsets known_;  // the start of each partition
   std::set<TopicPartition> gone_;

@@ -19,21 +19,37 @@ nlohmann::json number_of(const std::optional<T>& value) {
   return value ? nlohmann::json(static_cast<int>(*value)) : nlohmann::json();
 }
 
+nlohmann::json to_json(const std::vector<AttributeColumn>& attributes) {
+  nlohmann::json all = nlohmann::json::array();
+  for (const AttributeColumn& column : attributes) {
+    all.push_back({bytes_of(column.attribute.name), static_cast<int>(column.attribute.type.kind), column.attribute.type.scale,
+                   bytes_of(column.column), column.base64});
+  }
+  return all;
+}
+
 nlohmann::json to_json(const InputTopics& topics) {
   const CodecOptions& codec = topics.codec;
-  return {bytes_of(topics.name),
-          format_name(topics.format),
-          bytes_of(codec.columns),
-          static_cast<int>(codec.envelope),
-          static_cast<int>(codec.separator),
-          number_of(codec.header),
-          number_of(codec.ids),
-          number_of(codec.time_unit),
-          bytes_of(codec.time_format),
-          codec.negative_ids,
-          bytes_of(codec.edge_label),
-          codec.vertices,
-          bytes_of(codec.op_values)};
+  nlohmann::json all = {bytes_of(topics.name),
+                        format_name(topics.format),
+                        bytes_of(codec.columns),
+                        static_cast<int>(codec.envelope),
+                        static_cast<int>(codec.separator),
+                        number_of(codec.header),
+                        number_of(codec.ids),
+                        number_of(codec.time_unit),
+                        bytes_of(codec.time_format),
+                        codec.negative_ids,
+                        bytes_of(codec.edge_label),
+                        codec.vertices,
+                        bytes_of(codec.op_values)};
+  // What earlier versions did not know is left out if it is not used, so their fingerprints hold.
+  if (codec.edges != EdgeModel::simple || !codec.vertex_attributes.empty()) {
+    all.push_back(static_cast<int>(codec.edges));
+    all.push_back(to_json(codec.attributes));
+    all.push_back(to_json(codec.vertex_attributes));
+  }
+  return all;
 }
 
 }  // namespace

@@ -6,10 +6,12 @@
 #include <memory>
 #include <new>
 #include <string_view>
+#include <variant>
 
 #include "deltamatch/error.hpp"
 #include "encoding/numbers.hpp"
 #include "encoding/updates.hpp"
+#include "ingest/codec/schema_text.hpp"
 #include "ingest/stream.hpp"
 
 namespace deltamatch::ingest {
@@ -32,6 +34,10 @@ void load(Engine& engine, UpdateBatch& batch, const std::string& where) {
 /// Loads a snapshot as updates. It is not restored, because its batch numbers belong to another stream.
 void load_snapshot(Engine& engine, const std::string& path) {
   const Engine saved = Engine::restore(path, engine.options().threads);
+  if (saved.options().schema != engine.options().schema) {
+    throw Error(ErrorKind::configuration, path, "the snapshot's graph has other edges or attributes",
+                "set graph.edges, graph.attributes and graph.vertex_attributes as the snapshot has them");
+  }
   if (saved.options().directed != engine.options().directed || saved.options().window != engine.options().window) {
     throw Error(ErrorKind::configuration, path, "the snapshot's graph has another direction or window",
                 "set graph.directed and graph.window as deltamatch snapshot info shows them");
@@ -141,6 +147,17 @@ void must_be_same_kind(const EngineOptions& engine, const std::optional<GraphIde
   if (known->directed != engine.directed) refuse("graph.directed", known->directed, engine.directed);
   if (known->window != engine.window)
     refuse("graph.window", fmt::format("{} us", known->window), fmt::format("{} us", engine.window));
+  const auto shown = [](const std::string& text, std::string_view none) { return text.empty() ? std::string(none) : text; };
+  if (const std::string edges = edges_text(engine.schema); known->edges != edges)
+    refuse("graph.edges", shown(known->edges, "simple"), shown(edges, "simple"));
+  if (const std::string vertices = attributes_text(engine.schema.vertices); known->vertices != vertices)
+    refuse("graph.vertex_attributes", shown(known->vertices, "none"), shown(vertices, "none"));
+}
+
+std::string edges_text(const Schema& schema) {
+  if (schema.model == EdgeModel::simple) return {};
+  const std::string declared = attributes_text(schema.edges);
+  return fmt::format("{}{}{}", model_name(schema.model), declared.empty() ? "" : "; ", declared);
 }
 
 }  // namespace deltamatch::ingest

@@ -19,8 +19,11 @@ namespace deltamatch::ingest {
 /// 32 hexadecimal digits that identify the engine's graph and watermark.
 [[nodiscard]] std::string start_fingerprint(const Engine& engine);
 
-/// Throws Error(configuration) if the application's batches were made on a graph of another direction or window. The message
-/// names the key.
+/// The model of edges and their attributes, "keyed; amount decimal(2)". Empty for simple edges.
+[[nodiscard]] std::string edges_text(const Schema& schema);
+
+/// Throws Error(configuration) if the application's batches were made on a graph of another direction, window, model of edges
+/// or attributes. The message names the key.
 void must_be_same_kind(const EngineOptions& engine, const std::optional<GraphIdentity>& known);
 
 }  // namespace deltamatch::ingest

@@ -1,4 +1,5 @@
 #include "ingest/service/loop/start_up.hpp"
+#include "ingest/codec/schema_text.hpp"
 
 #include <fmt/format.h>
 
@@ -59,7 +60,8 @@ Recovered first_start(const StartupContext& context, kafka::Input& input, kafka:
   if (context.directory.snapshots().empty()) {
     const std::vector<kafka::InputPartition> partitions = input.discover(Clock::now() + patience);
     recovered.reached.ends = input.first_offsets(partitions, {}, Clock::now() + patience);
-    recovered.reached.graph = {options.engine.directed, options.engine.window, start_fingerprint(recovered.engine)};
+    recovered.reached.graph = {options.engine.directed, options.engine.window, start_fingerprint(recovered.engine),
+                               edges_text(options.engine.schema), attributes_text(options.engine.schema.vertices)};
     recovered.reached.reading = reading_fingerprint(options.input);
     recovered.reached.queries = configured_queries(options, recovered.engine.graph().vertices == 0);
     save(recovered.engine, context.directory, recovered.reached);

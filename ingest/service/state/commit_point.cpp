@@ -90,6 +90,13 @@ std::string to_json(const CommitPoint& mark) {
   if (mark.graph) {
     out += fmt::format(R"(,"graph":{{"directed":{},"window":{},"start":)", mark.graph->directed, mark.graph->window);
     append_name(out, mark.graph->start);
+    const auto text = [&](std::string_view key, const std::string& value) {
+      if (value.empty()) return;
+      out += fmt::format(R"(,"{}":)", key);
+      append_name(out, value);
+    };
+    text("edges", mark.graph->edges);
+    text("vertices", mark.graph->vertices);
     out += '}';
   }
   for (std::size_t i = 0; i < mark.suspended.size(); ++i) {
@@ -133,8 +140,8 @@ CommitPoint parse_mark(std::string_view json, std::string_view where) {
     if (object.contains("reading")) mark.reading = object.at("reading").get<std::string>();
     if (object.contains("graph")) {
       const nlohmann::json& graph = object.at("graph");
-      mark.graph = {graph.at("directed").get<bool>(), graph.at("window").get<Timestamp>(),
-                    graph.at("start").get<std::string>()};
+      mark.graph = {graph.at("directed").get<bool>(), graph.at("window").get<Timestamp>(), graph.at("start").get<std::string>(),
+                    graph.value("edges", std::string()), graph.value("vertices", std::string())};
     }
   } catch (const nlohmann::json::exception& error) {
     refuse(where, error.what());

@@ -46,8 +46,10 @@ struct SuspendedQuery {
 /// What determines the graph, besides the records. It is the same in all instances of an application.
 struct GraphIdentity {
   bool directed = true;
-  Timestamp window = 0;  ///< microseconds; 0 if none
-  std::string start;     ///< the graph before the first batch (start_fingerprint)
+  Timestamp window = 0;    ///< microseconds; 0 if none
+  std::string start;       ///< the graph before the first batch (start_fingerprint)
+  std::string edges{};     ///< the model of edges and their attributes, as text; empty for simple edges
+  std::string vertices{};  ///< the attributes of vertices; empty if there are none
   friend bool operator==(const GraphIdentity&, const GraphIdentity&) = default;
 };
 

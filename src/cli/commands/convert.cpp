@@ -99,10 +99,11 @@ int convert_graph(const Convert& options) {
 }
 
 /// Returns what the format cannot hold of the update; empty if it holds all.
-std::string_view append(std::string& out, ingest::BinaryStreamWriter* binary, Format format, const Update& update) {
+std::string_view append(std::string& out, ingest::BinaryStreamWriter* binary, Format format, const Update& update,
+                        const Schema& schema) {
   if (format == Format::tsv) return ingest::append_tsv(out, update);
   if (binary == nullptr)
-    ingest::append_jsonl(out, update);
+    ingest::append_jsonl(out, update, schema);
   else
     binary->add(out, update);
   return {};
@@ -115,6 +116,7 @@ int convert(const Convert& options) {
   const std::shared_ptr<ingest::DeadLetterSink> letters =
       options.common.dead_letters.empty() ? nullptr : ingest::make_dead_letter_file(options.common.dead_letters);
   check_writable(options.common.dead_letters);
+  const Schema schema = options.common.schema.schema();
   const auto stream =
       ingest::open_stream(options.input, read_options(options.common, options.reading, {.max_updates = 8192}, 0, letters));
   ingest::OutputFile out(options.out);
@@ -125,7 +127,7 @@ int convert(const Convert& options) {
   ingest::PositionedBatch batch;
   while (stream->next(batch)) {
     for (std::size_t i = 0; i < batch.updates.size(); ++i) {
-      const std::string_view lost = append(out.text(), binary ? &*binary : nullptr, to, batch.updates.updates()[i]);
+      const std::string_view lost = append(out.text(), binary ? &*binary : nullptr, to, batch.updates.updates()[i], schema);
       if (lost.empty()) continue;
       throw Error(fmt::format("{}:{}", stream->name(), batch.position(i).number),
                   fmt::format("{} cannot hold {}", ingest::format_name(to), lost), "convert to binary or jsonl");
@@ -161,6 +163,7 @@ void add_convert(const Command& program, Run& run) {
       .required();
   command.add_flag("--times", options->times, "In graph files, keep the latest time of each edge").group("Data graph");
   add_direction_options(command, options->common.directed);
+  add_schema_options(command, options->common.schema);
   add_labels_options(command, options->common);
   add_conversion_options(command, options->common, options->reading);
   command.runs(run, [options] { return convert(*options); });

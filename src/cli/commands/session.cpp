@@ -79,12 +79,14 @@ Session::Session(const GraphOptions& graph, const ReplayOptions& stream)
           "leave the option out: a snapshot brings its own direction");
     }
     window = saved.window;
+    graph.schema.must_be_that_of(graph.snapshot, saved.schema);
   }
+  const Schema schema = engine_ ? engine_->options().schema : graph.schema.schema();
   open(graph, stream, window);
   if (engine_ && !graph.directed) check_updates_of_snapshot(graph.snapshot);
   if (!engine_) {
-    engine_ = std::make_unique<Engine>(
-        EngineOptions{.directed = decide_direction(graph), .threads = graph.threads, .window = window, .backend = backend});
+    engine_ = std::make_unique<Engine>(EngineOptions{
+        .directed = decide_direction(graph), .threads = graph.threads, .window = window, .schema = schema, .backend = backend});
   }
   engine_->limit_labels(graph.max_labels);
 }
@@ -125,6 +127,11 @@ void Session::open(const GraphOptions& graph, const ReplayOptions& stream, Times
 // Refuses options about records if no input has records.
 void Session::check_graph_files(const GraphOptions& graph) const {
   if (graph_files_.empty()) return;
+  if (graph.schema.edges == EdgeModel::keyed) {
+    throw Error(ErrorKind::usage, "--edges",
+                fmt::format("the edges of the graph file {} have no keys", graph_files_[0]->name()),
+                "choose --edges events, or give the start graph as csv or jsonl");
+  }
   const auto refuse_if = [&](bool given, std::string_view option) {
     if (!given) return;
     throw Error(ErrorKind::usage, fmt::format("--{}", option),

@@ -54,10 +54,11 @@ int export_graph(const Snapshot& options) {
   check_apart({{"FILE", options.file}}, {{"--out", options.out}});
   const Engine engine = Engine::restore(options.file);
   ingest::OutputFile out(options.out);
-  engine.for_each([&out](const Update& update) {
+  const Schema& schema = engine.options().schema;
+  engine.for_each([&](const Update& update) {
     Update record = update;
     if (record.source_label == "") record.source_label.reset();  // that of a vertex without a label
-    ingest::append_jsonl(out.text(), record);
+    ingest::append_jsonl(out.text(), record, schema);
     out.spill_if_large();
   });
   out.commit();

@@ -13,6 +13,7 @@
 #include "cli/terminal/output.hpp"
 #include "deltamatch/engine.hpp"
 #include "deltamatch/error.hpp"
+#include "ingest/codec/schema_text.hpp"
 #ifdef DELTAMATCH_WITH_SERVICE
 #include "cli/config/service_config.hpp"
 #endif
@@ -31,14 +32,31 @@ all of them.)";
 struct Validate {
   QuerySelection queries;
   std::optional<bool> directed;
+  SchemaOptions schema;
   std::string config;
 
-  [[nodiscard]] bool describes_queries() const { return directed || queries.count || queries.mode != MatchMode::isomorphism; }
+  [[nodiscard]] bool describes_queries() const {
+    return directed || schema.given() || queries.count || queries.mode != MatchMode::isomorphism;
+  }
 };
 
-int validate_queries(const Validate& options) {
-  Engine engine(EngineOptions{.directed = options.directed.value_or(true), .threads = 1});
+/// "edges: keyed; amount decimal(2), channel symbol". Empty if nothing was declared.
+std::string schema_lines(const SchemaOptions& options, const Schema& schema) {
   std::string text;
+  const auto add = [&](std::string_view what, std::string_view model, const std::vector<Attribute>& attributes) {
+    const std::string declared = ingest::attributes_text(attributes);
+    fmt::format_to(std::back_inserter(text), "{}: {}{}{}\n", what, model, model.empty() || declared.empty() ? "" : "; ",
+                   declared);
+  };
+  if (options.edges || !schema.edges.empty()) add("edges", ingest::model_name(schema.model), schema.edges);
+  if (!schema.vertices.empty()) add("vertices", "", schema.vertices);
+  return text;
+}
+
+int validate_queries(const Validate& options) {
+  const Schema schema = options.schema.schema();
+  Engine engine(EngineOptions{.directed = options.directed.value_or(true), .threads = 1, .schema = schema});
+  std::string text = schema_lines(options.schema, schema);
   for (const NamedQuery& query : read_queries(options.queries.sources, options.directed.value_or(false))) {
     engine.add_query(query.query, options.queries.options(true));
     fmt::format_to(std::back_inserter(text), "{}: {} vertices, {} edges: {}\n", query.query.name, query.query.vertices.size(),
@@ -52,7 +70,7 @@ int validate_queries(const Validate& options) {
 int validate_config(const Validate& options) {
   if (options.describes_queries()) {
     throw Error(ErrorKind::usage, "--config", "the configuration says this for its queries",
-                "leave --directed, --undirected, --mode and --count out");
+                "leave --directed, --undirected, --edges, --attributes, --mode and --count out");
   }
   const ServiceConfig config = read_service_config(options.config);
   for (const std::string& warning : config.warnings) print_err("deltamatch: warning: " + warning + '\n');
@@ -79,6 +97,7 @@ void add_validate(const Command& program, Run& run) {
   const auto options = std::make_shared<Validate>();
   [[maybe_unused]] const Option queries = add_query_options(command, options->queries);
   add_direction_options(command, options->directed);
+  add_schema_options(command, options->schema);
 #ifdef DELTAMATCH_WITH_SERVICE
   command.add_text("--config", options->config, "Configuration of a service, in place of --query", "FILE")
       .group("Service")

@@ -9,6 +9,7 @@
 
 #include "cli/config/service_sections.hpp"
 #include "deltamatch/error.hpp"
+#include "ingest/codec/columns.hpp"
 #include "ingest/codec/fields.hpp"
 #include "ingest/codec/formats.hpp"
 #include "ingest/service/kafka/topic_expression.hpp"
@@ -19,8 +20,6 @@ namespace {
 using namespace std::chrono_literals;
 using ingest::Format;
 using std::chrono::milliseconds;
-
-constexpr std::array roles{"source", "target", "label", "source_label", "target_label", "time", "op", "vertex", "deleted"};
 
 /// Refuses keys that do not fit the format and would be ignored.
 void check_format(const Section& section, Format format) {
@@ -37,7 +36,7 @@ void check_format(const Section& section, Format format) {
 }
 
 /// Turns {source: payer, …} or [source, target, -, time] into the text that codecs take.
-void read_columns(Section& section, std::string& columns) {
+void read_columns(Section& section, ingest::CodecOptions& codec) {
   const Node* const node = section.find("columns");
   if (node == nullptr) return;
   std::vector<std::string> parts;
@@ -45,7 +44,14 @@ void read_columns(Section& section, std::string& columns) {
     for (const Node& item : node->items) parts.push_back(item.text);
   } else {
     Section names = section.section("columns");
-    for (const char* const role : roles) {
+    std::vector<std::string> roles;
+    for (const ingest::Role role : ingest::all_roles()) roles.emplace_back(ingest::role_name(role));
+    for (const auto* attributes : {&codec.attributes, &codec.vertex_attributes}) {
+      for (const ingest::AttributeColumn& column : *attributes) {
+        if (std::ranges::find(roles, column.attribute.name) == roles.end()) roles.push_back(column.attribute.name);
+      }
+    }
+    for (const std::string& role : roles) {
       std::string name;
       if (names.text(role, name)) parts.push_back(fmt::format("{}={}", role, name));
       if (name.find(',') != std::string::npos)
@@ -53,7 +59,7 @@ void read_columns(Section& section, std::string& columns) {
     }
     names.finish();
   }
-  columns = fmt::format("{}", fmt::join(parts, ","));
+  codec.columns = fmt::format("{}", fmt::join(parts, ","));
 }
 
 std::optional<Format> read_format(Section& section, bool files) {
@@ -76,7 +82,7 @@ std::optional<Format> read_format(Section& section, bool files) {
 void read_codec(Section& section, ingest::CodecOptions& codec, bool files) {
   using ingest::IdKind;
   using ingest::TimeUnit;
-  read_columns(section, codec.columns);
+  read_columns(section, codec);
   section.text("op_values", codec.op_values);
   constexpr std::array<std::pair<std::string_view, ingest::Envelope>, 2> envelopes{
       {{"none", ingest::Envelope::none}, {"debezium", ingest::Envelope::debezium}}};
@@ -117,7 +123,7 @@ void read_topic(Section section, ingest::InputTopics& topics) {
   topics.format = format.value_or(topics.format);
 }
 
-void read_topics(Section& section, std::vector<ingest::InputTopics>& topics) {
+void read_topics(Section& section, std::vector<ingest::InputTopics>& topics, const ingest::CodecOptions& graph) {
   constexpr std::string_view example = "topics: [{name: payments, format: json}]";
   if (!section.require("topics", example)) return;
   const Node* const list = section.find_list("topics");
@@ -126,6 +132,7 @@ void read_topics(Section& section, std::vector<ingest::InputTopics>& topics) {
   for (std::size_t i = 0; i < list->items.size(); ++i) {
     Section item = section.item("topics", *list, i);
     ingest::InputTopics read;
+    read.codec = graph;
     read_topic(item, read);
     const auto same = [&](const ingest::InputTopics& other) { return !read.name.empty() && other.name == read.name; };
     if (std::any_of(topics.begin(), topics.end(), same)) {
@@ -198,8 +205,8 @@ void read_records(Section& section, std::optional<Format>& format, ingest::Codec
   }
 }
 
-void read_input(Section section, ingest::InputOptions& input) {
-  read_topics(section, input.topics);
+void read_input(Section section, ingest::InputOptions& input, const ingest::CodecOptions& graph) {
+  read_topics(section, input.topics, graph);
   read_start_at(section, input.start);
   Section queue = section.section("queue");
   queue.size("bytes", input.queue_bytes, 1 << 16, std::uint64_t{1} << 40);

@@ -23,7 +23,10 @@ namespace {
 class QueryReader {
  public:
   QueryReader(ServiceConfig& config, const ingest::ServiceBudget& budget)
-      : config_(config), budget_(budget), engine_(EngineOptions{.directed = config.service.engine.directed, .threads = 1}) {}
+      : config_(config),
+        budget_(budget),
+        engine_(
+            EngineOptions{.directed = config.service.engine.directed, .threads = 1, .schema = config.service.engine.schema}) {}
 
   void read(Section section) {
     const ingest::ServiceQuery common = read_common(section);

@@ -3,6 +3,31 @@
 
 namespace deltamatch::cli {
 
+namespace {
+
+/// The input without what codecs know of the graph, which has keys of its own.
+ingest::InputOptions alone(ingest::InputOptions input) {
+  for (ingest::InputTopics& topics : input.topics) {
+    topics.codec.edges = {};
+    topics.codec.attributes.clear();
+    topics.codec.vertex_attributes.clear();
+  }
+  return input;
+}
+
+/// Where messages have the attributes, if the configuration of the graph says so.
+std::vector<ingest::AttributeColumn> attributes_of(const ingest::InputOptions& input) {
+  std::vector<ingest::AttributeColumn> all;
+  for (const ingest::InputTopics& topics : input.topics) {
+    all.insert(all.end(), topics.codec.attributes.begin(), topics.codec.attributes.end());
+    all.insert(all.end(), topics.codec.vertex_attributes.begin(), topics.codec.vertex_attributes.end());
+    break;  // all topics have the same
+  }
+  return all;
+}
+
+}  // namespace
+
 std::vector<std::string> keys_that_need_restart(const ServiceConfig& before, const ServiceConfig& now) {
   // The backend of an engine is made from `backend`, and warnings are about the text.
   const auto& [service, backend, warnings] = before;
@@ -21,9 +46,9 @@ std::vector<std::string> keys_that_need_restart(const ServiceConfig& before, con
   compare("state", state == state_now);
   compare("kafka", kafka == kafka_now);
   compare("transaction_timeout", transaction_timeout == transaction_timeout_now);
-  compare("input", input == input_now);
+  compare("input", alone(input) == alone(input_now));
   compare("graph", start_graph == start_graph_now && directed == directed_now && window == window_now &&
-                       lateness == lateness_now && schema == schema_now);
+                       lateness == lateness_now && schema == schema_now && attributes_of(input) == attributes_of(input_now));
   compare("batch", batching == batching_now);
   compare("engine", threads == threads_now && backend == backend_now);
   compare("sinks", sinks == sinks_now);

@@ -11,6 +11,7 @@
 #include "cli/options/backend_choice.hpp"
 #include "cli/options/small_file.hpp"
 #include "deltamatch/error.hpp"
+#include "ingest/codec/schema_text.hpp"
 
 namespace deltamatch::cli {
 namespace {
@@ -45,12 +46,40 @@ void read_state(Section section, ingest::StateOptions& state) {
   section.finish();
 }
 
-void read_start(Section section, ingest::StartGraph& start) {
+/// Reads the model of edges, and the attributes with their types.
+void read_schema(Section& section, ingest::CodecOptions& graph) {
+  constexpr std::array<std::pair<std::string_view, EdgeModel>, 3> models{
+      {{"simple", EdgeModel::simple}, {"keyed", EdgeModel::keyed}, {"events", EdgeModel::events}}};
+  section.choice("edges", graph.edges, models);
+  const auto read = [&](std::string_view key, std::vector<ingest::AttributeColumn>& attributes, ingest::AttributesOf of) {
+    const Section names = section.section(key);
+    for (const Entry& entry : names.entries()) {
+      if (entry.value.faulty) continue;
+      try {
+        attributes.push_back(ingest::parse_attribute(entry.key, entry.value.text, of, ""));
+      } catch (const Error& error) {
+        names.refuse(entry.key, error.what(), "");
+      }
+    }
+    if (attributes.size() > ingest::max_attributes)
+      section.refuse(key, fmt::format("there are more than {} attributes", ingest::max_attributes), "leave some out");
+  };
+  read("attributes", graph.attributes, ingest::AttributesOf::edges);
+  read("vertex_attributes", graph.vertex_attributes, ingest::AttributesOf::vertices);
+  if (graph.edges == EdgeModel::simple && !graph.attributes.empty()) {
+    section.refuse("attributes", "edges of the model simple have no attributes",
+                   "write edges: keyed if each edge has a key, or edges: events if each record is an edge of its own");
+    graph.attributes.clear();
+  }
+}
+
+void read_start(Section section, ingest::StartGraph& start, const ingest::CodecOptions& graph) {
   section.input_file("snapshot", start.snapshot);
   const Node* const files = section.find_list("files");
   for (std::size_t i = 0; files != nullptr && i < files->items.size(); ++i) {
     Section item = section.item("files", *files, i);
     ingest::StartFile& file = start.files.emplace_back();
+    file.codec = graph;
     if (item.require("path", "path: accounts.csv.gz")) item.input_file("path", file.path);
     read_records(item, file.format, file.codec, true);
   }
@@ -60,11 +89,16 @@ void read_start(Section section, ingest::StartGraph& start) {
   }
 }
 
-void read_graph(Section section, ingest::ServiceOptions& service) {
+/// Returns the edges and attributes as codecs need them.
+ingest::CodecOptions read_graph(Section section, ingest::ServiceOptions& service) {
+  ingest::CodecOptions graph;
+  read_schema(section, graph);
+  service.engine.schema = ingest::schema_of(graph);
   section.flag("directed", service.engine.directed);
   section.duration("window", service.engine.window, 1, century, "none");
-  read_start(section.section("start"), service.start_graph);
+  read_start(section.section("start"), service.start_graph, graph);
   section.finish();
+  return graph;
 }
 
 void read_batch(Section section, ingest::BatchingOptions& batching) {
@@ -182,9 +216,9 @@ void read_service(ConfigContext& context, const Node& root, ServiceConfig& confi
   if (top.require("state", "state: {directory: /var/lib/deltamatch}")) read_state(top.section("state"), service.state);
   if (top.require("kafka", "kafka: {bootstrap.servers: 'localhost:9092'}")) read_kafka(top.section("kafka"), service.kafka);
   top.duration("transaction_timeout", service.transaction_timeout, milliseconds(1s), milliseconds(24h));
+  const ingest::CodecOptions graph = read_graph(top.section("graph"), service);
   if (top.require("input", "input: {topics: [{name: payments, format: json}]}"))
-    read_input(top.section("input"), service.input);
-  read_graph(top.section("graph"), service);
+    read_input(top.section("input"), service.input, graph);
   read_batch(top.section("batch"), service.batching);
   read_engine(top.section("engine"), config);
   read_sinks(top.section("sinks"), service.sinks);

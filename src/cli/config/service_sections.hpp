@@ -15,9 +15,10 @@ namespace deltamatch::cli {
 void read_service(ConfigContext& context, const Node& root, ServiceConfig& config);
 
 void read_kafka(Section section, ingest::KafkaProperties& properties);
-void read_input(Section section, ingest::InputOptions& input);
+/// `graph` has the edges and attributes, which all topics share.
+void read_input(Section section, ingest::InputOptions& input, const ingest::CodecOptions& graph);
 /// Reads how the records of messages or files are read. The other keys of the section have been read. `format` stays empty if
-/// the section states none.
+/// the section states none. `codec` has the edges and attributes of the graph.
 void read_records(Section& section, std::optional<ingest::Format>& format, ingest::CodecOptions& codec, bool files);
 void read_sinks(Section section, std::vector<ingest::SinkOptions>& sinks);
 void read_budget(Section section, ingest::ServiceBudget& budget);

@@ -8,6 +8,7 @@
 #include "cli/terminal/values.hpp"
 #include "graph/data_graph.hpp"
 #include "ingest/codec/formats.hpp"
+#include "ingest/codec/schema_text.hpp"
 #include "ingest/service/alert/alert_sinks.hpp"
 #include "plan/bound_query.hpp"
 #include "plan/plan.hpp"
@@ -68,10 +69,16 @@ class Summary {
     if (!start.snapshot.empty()) text += ", starts from " + start.snapshot.string();
     if (!start.files.empty()) text += ", starts from " + counted(start.files.size(), "file", "files");
     line("graph", text);
+    const Schema& schema = engine.schema;
+    if (schema.model != EdgeModel::simple) {
+      const std::string declared = ingest::attributes_text(schema.edges);
+      line("edges", fmt::format("{}{}{}", ingest::model_name(schema.model), declared.empty() ? "" : "; ", declared));
+    }
+    if (!schema.vertices.empty()) line("vertices", ingest::attributes_text(schema.vertices));
   }
 
   void query(const ingest::ServiceQuery& query) {
-    graph::DataGraph empty(service_.engine.directed, false);
+    graph::DataGraph empty(service_.engine.directed, false, graph::heap_slabs(), service_.engine.schema);
     const plan::BoundQuery bound(query.query, query.options.mode, query.options.count, empty);
     const std::size_t plans = plan::make_delta_plans(bound).plans.size();
     line("query",

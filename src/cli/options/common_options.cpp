@@ -181,6 +181,7 @@ void add_graph_options(const Command& command, GraphOptions& options, bool has_s
   graph.group(group);
   snapshot.group(group).excludes(graph);
   add_direction_options(command, options.directed);
+  add_schema_options(command, options.schema);
   add_id_option(command, options, group);
   add_bad_record_options(command, options);
   const std::string running = "Running";
@@ -349,6 +350,7 @@ ingest::ReadOptions read_options(const GraphOptions& common, const InputOptions&
   ingest::ReadOptions options;
   options.format = input.format;
   options.codec = input.codec;
+  common.schema.apply(options.codec);
   options.codec.ids = common.ids;
   options.codec.directed = common.directed;
   options.limits = limits;

@@ -11,6 +11,7 @@
 #include "cli/options/command.hpp"
 #include "cli/options/make_backend.hpp"
 #include "cli/options/queries.hpp"
+#include "cli/options/schema_options.hpp"
 #include "cli/terminal/progress.hpp"
 #include "deltamatch/engine.hpp"
 #include "ingest/sink/match_form.hpp"
@@ -33,6 +34,7 @@ struct GraphOptions {
   InputOptions labels_input;
   std::string snapshot;
   std::optional<bool> directed;  ///< nothing: as the inputs' formats or the snapshot say
+  SchemaOptions schema;
   std::optional<ingest::IdKind> ids;
   std::size_t max_record = ingest::default_max_record;
   std::uint64_t max_labels = Engine::default_label_limit;  ///< most different labels at a time, of vertices and of edges

@@ -42,7 +42,9 @@ const std::map<std::string, std::vector<std::string>>& changes() {
       {"kafka", {"kafka: {bootstrap.servers: 'other:9092'}"}},
       {"transaction_timeout", {"transaction_timeout: 61s"}},
       {"input", {"input: {topics: [{name: other}]}", "input: {topics: [{name: payments}], max_labels: 7}"}},
-      {"graph", {"graph: {directed: false}", "graph: {window: 1h}"}},
+      {"graph",
+       {"graph: {directed: false}", "graph: {window: 1h}", "graph: {edges: events}",
+        "graph: {edges: events, attributes: {n: int}}", "graph: {vertex_attributes: {n: int}}"}},
       {"batch", {"batch: {max_updates: 7}"}},
       {"engine", {"engine: {threads: 7}", "engine: {backend: cpu}"}},
       {"sinks", {"sinks: {s: {type: stdout}}"}},
@@ -62,6 +64,11 @@ TEST_F(RestartTest, EachKeyIsTold) {
   }
   EXPECT_THAT(keys_that_need_restart(before, read("engine: {threads: 7}\nlog: {level: debug}\n")),
               ElementsAre("engine", "log"));
+}
+
+TEST_F(RestartTest, AnotherColumnOfAnAttributeIsToldAsTheGraph) {
+  const ServiceConfig before = read("graph: {edges: events, attributes: {n: int}}\n");
+  EXPECT_THAT(keys_that_need_restart(before, read("graph: {edges: events, attributes: {n: int=m}}\n")), ElementsAre("graph"));
 }
 
 TEST_F(RestartTest, WhatIsSetForGpusIsToldAsTheEngine) {

@@ -9,6 +9,7 @@
 
 #include "cli/options/small_file.hpp"
 #include "deltamatch/error.hpp"
+#include "ingest/codec/schema_text.hpp"
 #include "unit/config/support.hpp"
 
 namespace deltamatch::cli {
@@ -419,6 +420,52 @@ TEST_F(ServiceConfigTest, TakesWhatOperationsMeanAndWhereTheyStand) {
   EXPECT_EQ(config.service.input.topics.at(0).codec.columns, "source=a.0.id,op=__op,deleted=gone");
   EXPECT_EQ(config.service.start_graph.files.at(0).format, ingest::Format::mtx);
   EXPECT_EQ(config.service.start_graph.files.at(1).codec.op_values, "x=-");
+}
+
+TEST_F(ServiceConfigTest, EdgesAndAttributesReachEngineAndCodecs) {
+  const ServiceConfig config = read(R"(
+input:
+  topics:
+    - {name: a, columns: {source: from, target: to, edge: kafka:key, amount: payload.amt, risk: r}}
+    - {name: b, format: csv, columns: [source, target, edge=kafka:key, amount]}
+graph:
+  edges: keyed
+  attributes: {amount: decimal(2), channel: symbol=ch}
+  vertex_attributes: {risk: int}
+  start: {files: [{path: seed.csv}]}
+queries: [{name: q, pattern: "(a)-[t:T]->(b) WHERE t.amount > 1000 AND a.risk < 5"}]
+)");
+  const Schema& schema = config.service.engine.schema;
+  EXPECT_EQ(schema.model, EdgeModel::keyed);
+  EXPECT_EQ(ingest::attributes_text(schema.edges), "amount decimal(2), channel symbol");
+  EXPECT_EQ(ingest::attributes_text(schema.vertices), "risk int");
+  const ingest::CodecOptions& codec = config.service.input.topics[0].codec;
+  EXPECT_EQ(codec.columns, "source=from,target=to,edge=kafka:key,amount=payload.amt,risk=r");
+  EXPECT_EQ(codec.edges, EdgeModel::keyed);
+  EXPECT_EQ(codec.attributes.at(1).column, "ch");
+  EXPECT_EQ(config.service.input.topics[1].codec.columns, "source,target,edge=kafka:key,amount");
+  EXPECT_EQ(config.service.start_graph.files[0].codec.attributes, codec.attributes);
+  EXPECT_THAT(summary(config),
+              testing::HasSubstr("edges        keyed; amount decimal(2), channel symbol\nvertices     risk int"));
+}
+
+TEST_F(ServiceConfigTest, WrongEdgesAndAttributesAreRefusedInPlace) {
+  const auto fault = [&](const std::string& text) {
+    try {
+      static_cast<void>(read(text));
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("fine");
+  };
+  EXPECT_THAT(fault("graph: {edges: many}"), testing::HasSubstr("simple|keyed|events"));
+  EXPECT_THAT(fault("graph: {attributes: {n: int}}"), testing::HasSubstr("write edges: keyed"));
+  EXPECT_THAT(fault("graph: {edges: events, attributes: {n: money}}"),
+              testing::AllOf(testing::HasSubstr("graph.attributes.n"), testing::HasSubstr("write decimal(2)")));
+  EXPECT_THAT(fault("graph: {edges: events}\ninput: {topics: [{name: a, columns: {edge: id}}]}"),
+              testing::HasSubstr("choose the model keyed"));
+  EXPECT_THAT(fault("input: {topics: [{name: a, columns: {source: a, target: b, amount: c}}]}"),
+              testing::HasSubstr("this key does not exist"));
 }
 
 }  // namespace

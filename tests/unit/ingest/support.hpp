@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "deltamatch/error.hpp"
@@ -35,8 +36,30 @@ inline std::string text_of(const Id& id) {
   return id.is_text() ? fmt::format("'{}'", id.text()) : fmt::format("{}", id.number());
 }
 
-/// "+ 1 -> 'b' [L] (A -> B) @5": with times and labels if there are any.
+/// The digits of an integer or a decimal, "1.5r", "'web'", "yes" or "null".
+inline std::string text_of(const AttributeValue& value) {
+  if (const auto* text = std::get_if<std::string_view>(&value)) return fmt::format("'{}'", *text);
+  if (const auto* number = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *number);
+  if (const auto* real = std::get_if<double>(&value)) return fmt::format("{}r", *real);
+  if (const auto* truth = std::get_if<bool>(&value)) return *truth ? "yes" : "no";
+  return "null";
+}
+
+/// " #'tx-1' {120, 'web'}": key and attributes.
+inline std::string text_of(const Properties* properties) {
+  if (properties == nullptr) return {};
+  std::string text;
+  if (properties->key) text += " #" + text_of(*properties->key);
+  if (properties->attributes.empty()) return text;
+  text += " {";
+  for (const AttributeValue& value : properties->attributes) text += (text.ends_with('{') ? "" : ", ") + text_of(value);
+  return text + "}";
+}
+
+/// "+ 1 -> 'b' [L] (A -> B) @5": with times and labels if there are any. "- #7" is a deletion by key.
 inline std::string text_of(const Update& update) {
+  if (update.by_key)
+    return "-" + text_of(update.properties) + (update.time ? " @" + std::to_string(*update.time) : std::string());
   const bool inserts = update.kind == UpdateKind::insert_edge || update.kind == UpdateKind::insert_vertex;
   const bool vertex = update.kind == UpdateKind::insert_vertex || update.kind == UpdateKind::delete_vertex;
   std::string text = inserts ? "+ " : "- ";
@@ -51,7 +74,7 @@ inline std::string text_of(const Update& update) {
     }
   }
   if (update.time) text += " @" + std::to_string(*update.time);
-  return text;
+  return text + text_of(update.properties);
 }
 
 /// The updates and refusals of records. A refusal is "! reason: message".

@@ -391,5 +391,39 @@ TEST_F(AssemblerTest, AnArrayIsOneRecordAndIsKeptOnce) {
   EXPECT_EQ(batch_.bad[0].message, "element 1, from 0: there is no target");
 }
 
+TEST_F(AssemblerTest, WhatSurroundsARecordReachesItsCodec) {
+  topics_.codec.edges = EdgeModel::keyed;
+  topics_.codec.columns = "edge=kafka:key,time=kafka:timestamp,label=kafka:header.kind";
+  make({});
+  const std::size_t part = open("t", 0);
+  const MessageHeader header{"kind", "PAYS"};
+  InputRecord record{part, 0, "tx-1", R"({"source":1,"target":2})", 7, {&header, 1}};
+  EXPECT_TRUE(assembler_->add(record, start));
+  record.offset = 1;
+  record.value = std::nullopt;  // a tombstone
+  EXPECT_TRUE(assembler_->add(record, start));
+  cut();
+  ASSERT_THAT(batch_.updates.updates(), SizeIs(2));
+  const Update& inserted = batch_.updates.updates()[0];
+  EXPECT_EQ(inserted.key(), Id("tx-1"));
+  EXPECT_EQ(inserted.label, "PAYS");
+  EXPECT_EQ(inserted.time, 7000);
+  const Update& deleted = batch_.updates.updates()[1];
+  EXPECT_TRUE(deleted.by_key);
+  EXPECT_EQ(deleted.kind, UpdateKind::delete_edge);
+  EXPECT_EQ(deleted.key(), Id("tx-1"));
+}
+
+TEST_F(AssemblerTest, ATombstoneThatCannotBeReadIsABadRecord) {
+  topics_.codec.edges = EdgeModel::keyed;
+  topics_.codec.columns = "edge=kafka:key.id";
+  make({}, OnError::dead_letter);
+  EXPECT_TRUE(assembler_->add({open("t", 0), 0, "7", std::nullopt}, start));
+  EXPECT_THAT(cut(), IsEmpty());
+  ASSERT_THAT(batch_.bad, SizeIs(1));
+  EXPECT_EQ(batch_.bad[0].reason, RejectReason::malformed);
+  EXPECT_EQ(batch_.bad[0].length, 0U);
+}
+
 }  // namespace
 }  // namespace deltamatch::ingest

@@ -28,6 +28,17 @@ TEST(Reading, EveryOptionThatChangesUpdatesChangesIt) {
       [](auto& input) { input.topics[0].codec.edge_label = "\xff"; },
       [](auto& input) { input.topics[0].codec.vertices = true; },
       [](auto& input) { input.topics[0].codec.op_values = "x=-"; },
+      [](auto& input) { input.topics[0].codec.edges = EdgeModel::keyed; },
+      [](auto& input) { input.topics[0].codec.edges = EdgeModel::events; },
+      [](auto& input) {
+        input.topics[0].codec.edges = EdgeModel::events;
+        input.topics[0].codec.attributes = {{{"n", {AttributeType::Kind::integer, 0}}, {}, false}};
+      },
+      [](auto& input) {
+        input.topics[0].codec.edges = EdgeModel::events;
+        input.topics[0].codec.attributes = {{{"n", {AttributeType::Kind::integer, 0}}, "m", false}};
+      },
+      [](auto& input) { input.topics[0].codec.vertex_attributes = {{{"n", {AttributeType::Kind::real, 0}}, {}, false}}; },
       [](auto& input) { input.max_record /= 2; },
       [](auto& input) { input.max_ahead /= 2; },
       [](auto& input) { input.max_labels /= 2; },

@@ -47,5 +47,24 @@ TEST(StartGraph, RefusesAFileThatSaysThatItIsUndirectedWhereTheGraphIsNot) {
   }
 }
 
+TEST(StartGraph, OtherEdgesOrAttributesThanEarlierBatchesAreRefused) {
+  EngineOptions engine;
+  engine.schema.model = EdgeModel::keyed;
+  engine.schema.edges = {{"amount", {AttributeType::Kind::decimal, 2}}};
+  GraphIdentity known;
+  known.edges = edges_text(engine.schema);
+  EXPECT_EQ(known.edges, "keyed; amount decimal(2)");
+  must_be_same_kind(engine, known);
+  EXPECT_THAT(error_of([&] { must_be_same_kind({}, known); }),
+              AllOf(HasSubstr("graph.edges"), HasSubstr("made with keyed; amount decimal(2), not with simple")));
+  engine.schema.edges[0].type.scale = 3;
+  EXPECT_THAT(error_of([&] { must_be_same_kind(engine, known); }), HasSubstr("not with keyed; amount decimal(3)"));
+  known.edges.clear();
+  engine.schema = {};
+  engine.schema.vertices = {{"risk", {}}};
+  EXPECT_THAT(error_of([&] { must_be_same_kind(engine, known); }),
+              AllOf(HasSubstr("graph.vertex_attributes"), HasSubstr("made with none, not with risk int")));
+}
+
 }  // namespace
 }  // namespace deltamatch::ingest

@@ -23,6 +23,12 @@ TEST(CommitPoint, SurvivesItsText) {
   EXPECT_EQ(to_json(mark).substr(to_json(mark).find(",\"g")),
             R"(,"graph":{"directed":false,"window":3600000000,"start":"99aa"}})");
   EXPECT_EQ(parse_mark(to_json(mark), "here"), mark);
+  CommitPoint with_keys = mark;
+  with_keys.graph->edges = "keyed; amount decimal(2)";
+  with_keys.graph->vertices = "risk int";
+  EXPECT_EQ(to_json(with_keys).substr(to_json(with_keys).find(",\"st")),
+            R"x(,"start":"99aa","edges":"keyed; amount decimal(2)","vertices":"risk int"}})x");
+  EXPECT_EQ(parse_mark(to_json(with_keys), "here"), with_keys);
   mark.suspended = {{"hub", "00ff", 16, Shortfall::limit}, {"long", "00aa", 17, Shortfall::timeout}};
   EXPECT_EQ(to_json(mark).substr(to_json(mark).find(",\"s")),
             R"(,"start":"99aa"},"suspended":{"hub":{"fingerprint":"00ff","batch":16,"over":"limit"},)"

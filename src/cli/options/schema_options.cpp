@@ -1,0 +1,65 @@
+#include "cli/options/schema_options.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <utility>
+
+#include "cli/options/option_kinds.hpp"
+#include "deltamatch/error.hpp"
+#include "ingest/codec/schema_text.hpp"
+
+namespace deltamatch::cli {
+
+void SchemaOptions::apply(ingest::CodecOptions& codec) const {
+  codec.edges = edges.value_or(EdgeModel::simple);
+  codec.attributes = attributes;
+  codec.vertex_attributes = vertex_attributes;
+}
+
+Schema SchemaOptions::schema() const {
+  if (edges.value_or(EdgeModel::simple) == EdgeModel::simple && !attributes.empty()) {
+    throw Error(ErrorKind::usage, "--attributes", "edges of the model simple have no attributes",
+                "add --edges keyed if each edge has a key, or --edges events if each record is an edge of its own");
+  }
+  ingest::CodecOptions codec;
+  apply(codec);
+  return ingest::schema_of(codec);
+}
+
+void add_schema_options(const Command& command, SchemaOptions& options) {
+  const std::string group = "Data graph";
+  add_choice(command, "--edges", options.edges,
+             "What an edge is: its ends and label, its key, or each record (default: simple)",
+             std::vector<std::pair<std::string, EdgeModel>>{
+                 {"simple", EdgeModel::simple}, {"keyed", EdgeModel::keyed}, {"events", EdgeModel::events}})
+      .group(group);
+  const auto add = [&](const std::string& name, std::vector<ingest::AttributeColumn>& attributes, ingest::AttributesOf of,
+                       const std::string& help) {
+    command
+        .add_value(
+            name, [&attributes, of, name](const std::string& text) { attributes = ingest::parse_attributes(text, of, name); },
+            help, "LIST")
+        .group(group);
+  };
+  add("--attributes", options.attributes, ingest::AttributesOf::edges,
+      "Attributes of edges, NAME:TYPE or NAME:TYPE=COLUMN, e.g. 'amount:decimal(2)=amt,channel:symbol'");
+  add("--vertex-attributes", options.vertex_attributes, ingest::AttributesOf::vertices,
+      "Attributes of vertices, in the same form");
+}
+
+void SchemaOptions::must_be_that_of(const std::string& snapshot, const Schema& saved) const {
+  const auto refuse = [&](std::string_view option, const std::string& has) {
+    throw Error(ErrorKind::usage, option, fmt::format("the snapshot {} was made with {}", snapshot, has),
+                "give the same: a snapshot keeps its edges and attributes");
+  };
+  const auto shown = [](const std::vector<Attribute>& all) {
+    return all.empty() ? std::string("no attributes") : "the attributes " + ingest::attributes_text(all);
+  };
+  const Schema stated = schema();
+  if (stated.model != saved.model) refuse("--edges", fmt::format("--edges {}", ingest::model_name(saved.model)));
+  if (stated.edges != saved.edges) refuse("--attributes", shown(saved.edges));
+  if (stated.vertices != saved.vertices) refuse("--vertex-attributes", shown(saved.vertices));
+}
+
+}  // namespace deltamatch::cli

@@ -1,0 +1,149 @@
+"""Edges with keys and attributes: how they are declared, read, refused and written."""
+
+import json
+
+import harness
+
+RING = "R=(a)-[t1:T]->(b)-[t2:T]->(c)-[t3:T]->(a)"
+IN_ORDER = RING + " WHERE t1.time < t2.time < t3.time"
+EDGE = "e=(a)-[t:T]->(b)"
+# Three rings: in order, out of order, and with one payment twice.
+TIMES = """source,target,label,time
+A,B,T,100
+B,C,T,200
+C,A,T,300
+P,Q,T,100
+Q,R,T,300
+R,P,T,200
+"""
+
+
+class Declarations(harness.CliTest):
+    def refused(self, *args, says, code=2):
+        outcome = self.run_program(*args)
+        self.assertEqual(outcome.code, code, outcome)
+        for text in says:
+            self.assertIn(text, outcome.err, outcome)
+
+    def test_what_is_wrong_is_named_with_a_remedy(self):
+        validate = ("validate", "--query", EDGE, "--edges", "events", "--attributes")
+        self.refused(*validate, "amount:money", says=["--attributes: `money` is not a type", "write decimal(2)"])
+        self.refused(*validate, "time:time", says=["the time of its event"])
+        self.refused("validate", "--query", EDGE, "--attributes", "amount:int",
+                     says=["edges of the model simple have no attributes", "--edges keyed"])
+        self.refused("validate", "--query", EDGE, "--edges", "many", says=["choose one of simple|keyed|events"])
+
+    def test_validate_prints_what_was_declared(self):
+        out = self.ok("validate", "--query", EDGE, "--edges", "keyed", "--attributes",
+                      "amount:decimal(2)=payload.amt,channel:symbol", "--vertex-attributes", "risk:int").out
+        self.assertTrue(out.startswith("edges: keyed; amount decimal(2), channel symbol\nvertices: risk int\ne: "), out)
+        self.assertTrue(self.ok("validate", "--query", EDGE).out.startswith("e: "))
+
+    def test_conditions_are_checked_against_the_declarations(self):
+        condition = EDGE + " WHERE t.amount > 1000"
+        self.ok("validate", "--query", condition, "--edges", "events", "--attributes", "amount:decimal(2)")
+        self.refused("validate", "--query", condition, "--edges", "events", "--attributes", "amt:decimal(2)", code=78,
+                     says=["edges have no attribute 'amount'", "amt, time"])
+        self.refused("validate", "--query", condition, code=78,
+                     says=["the graph's edges are 'simple'", "choose --edges keyed or --edges events"])
+        self.refused("validate", "--query", RING + " WITHIN 1h", code=78, says=["--edges"])
+
+    def test_simple_edges_refuse_conditions_on_time_in_every_command(self):
+        self.write("t.csv", TIMES)
+        for args in (("replay", "--updates", "t.csv"), ("match", "--graph", "t.csv"), ("explain", "--graph", "t.csv")):
+            self.refused(*args, "--query", IN_ORDER, code=78, says=["choose --edges keyed or --edges events"])
+
+
+class Events(harness.CliTest):
+    def test_conditions_on_time_hold_end_to_end(self):
+        self.write("t.csv", TIMES)
+        for size in (1, 2, 1000):
+            done = self.json("replay", "--updates", "t.csv", "--edges", "events", "--query", IN_ORDER, "--batch", size)
+            self.assertEqual(done["queries"][0]["new"], 1, size)
+        done = self.json("replay", "--updates", "t.csv", "--edges", "events", "--query", RING)
+        self.assertEqual(done["queries"][0]["new"], 2)
+
+
+    def test_graph_files_have_no_keys(self):
+        self.write("t.csv", TIMES)
+        self.ok("convert", "t.csv", "t.dmg", "--to", "graph")
+        for model, code in (("keyed", 2), ("events", 0)):
+            outcome = self.run_program("match", "--graph", "t.dmg", "--query", RING, "--edges", model, "--json")
+            self.assertEqual(outcome.code, code, outcome)
+        self.assertEqual(json.loads(outcome.out)["queries"][0]["matches"], 2)
+
+
+class Reading(harness.CliTest):
+    """convert shows what was read."""
+
+    def converted(self, name, content, *args):
+        self.write(name, content)
+        outcome = self.run_program("convert", name, "-", "--to", "jsonl", *args)
+        self.assertEqual(outcome.code, 0, outcome)
+        return [json.loads(line) for line in outcome.out.splitlines()]
+
+    def test_keys_and_attributes_of_csv(self):
+        rows = self.converted("p.csv", "from,to,txn_id,amt,channel\na,b,tx-1,1200.5,web\na,b,8,,\n", "--edges", "keyed",
+                              "--attributes", "amount:decimal(2)=amt,channel:symbol")
+        self.assertEqual(rows, [
+            {"source": "a", "target": "b", "edge": "tx-1", "amount": "1200.50", "channel": "web"},
+            {"source": "a", "target": "b", "edge": 8, "amount": None, "channel": None}])
+
+    def test_what_convert_writes_is_read_again(self):
+        text = "from,to,uuid,amt,ok,n\na,b,tx-1,-0.05,yes,7\nc,d,2,1,no,\n"
+        declared = ("--edges", "keyed", "--attributes", "amt:decimal(2),ok:bool,n:int")
+        first = self.converted("p.csv", text, *declared)
+        again = self.converted("q.jsonl", "".join(json.dumps(row) + "\n" for row in first), *declared)
+        self.assertEqual(first, again)
+
+    def test_deletions_by_key(self):
+        rows = self.converted("d.jsonl", '{"op":"d","txn_id":7}\n{"op":"d","txn_id":8,"from":"a","to":"b"}\n', "--edges", "keyed")
+        self.assertEqual(rows, [{"op": "-", "edge": 7}, {"op": "-", "source": "a", "target": "b", "edge": 8}])
+
+    def test_change_events(self):
+        event = {"op": "u", "before": {"id": 7}, "after": {"id": 7, "a": "x", "b": "y", "amount": {"scale": 2, "value": "AeI="}}}
+        gone = {"op": "d", "before": {"id": 7, "a": "", "b": ""}, "after": None}
+        rows = self.converted("e.jsonl", json.dumps(event) + "\n" + json.dumps(gone) + "\n", "--envelope", "debezium",
+                              "--edges", "keyed", "--attributes", "amount:decimal(2)", "--columns", "edge=id,source=a,target=b")
+        self.assertEqual(rows, [{"source": "x", "target": "y", "edge": 7, "amount": "4.82"}, {"op": "-", "edge": 7}])
+
+    def test_tsv_and_edge_lists_by_position(self):
+        args = ("--edges", "keyed", "--attributes", "amount:decimal(1)", "--columns", "source,target,edge,amount")
+        meant = [{"source": 1, "target": 2, "edge": "t", "amount": "0.5"}]
+        self.assertEqual(self.converted("a.txt", "1 2 t 0.5\n", *args), meant)
+        self.assertEqual(self.converted("a.tsv", "1\t2\tt\t0.5\n", "--format", "tsv", *args), meant)
+
+    def test_tsv_cannot_hold_them(self):
+        self.write("p.csv", "from,to,txn_id\na,b,1\n")
+        outcome = self.run_program("convert", "p.csv", "-", "--to", "tsv", "--edges", "keyed")
+        self.assertEqual(outcome.code, 1, outcome)
+        self.assertIn("tsv cannot hold the key of an edge; convert to binary or jsonl", outcome.err)
+
+    def test_refusals_name_line_column_value_and_remedy(self):
+        self.write("p.csv", 'from,to,txn_id,amt\na,b,1,5\na,b,2,"1,20"\na,b,,5\n')
+        args = ("convert", "p.csv", "-", "--to", "jsonl", "--edges", "keyed", "--attributes", "amount:decimal(2)=amt")
+        outcome = self.run_program(*args)
+        self.assertEqual(outcome.code, 1, outcome)
+        self.assertIn("p.csv:3: bad_value: amt `1,20` has a comma", outcome.err)
+        self.assertIn("write a point before the fraction", outcome.err)
+        outcome = self.run_program(*args, "--on-error", "dead-letter", "--dead-letters", "bad.jsonl")
+        reasons = [json.loads(line)["reason"] for line in self.read("bad.jsonl").splitlines()]
+        self.assertEqual(reasons, ["bad_value", "missing_key"])
+
+    def test_a_missing_column_is_an_error_that_shows_the_header(self):
+        self.write("p.csv", "from,to,amt\na,b,5\n")
+        outcome = self.run_program("replay", "--updates", "p.csv", "--query", EDGE, "--edges", "events", "--attributes",
+                                   "amount:decimal(2)")
+        self.assertEqual(outcome.code, 1, outcome)
+        self.assertIn("p.csv:1: the CSV header `from,to,amt` has no column `amount` for the attribute amount", outcome.err)
+        self.assertIn("--columns amount=NAME", outcome.err)
+
+    def test_attributes_that_no_record_has_are_reported(self):
+        self.write("p.jsonl", '{"from":1,"to":2,"amt":5}\n')
+        outcome = self.run_program("convert", "p.jsonl", "-", "--to", "jsonl", "--edges", "events", "--attributes", "amount:int")
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assertIn("no record has a value of `amount`", outcome.err)
+
+
+if __name__ == "__main__":
+    harness.main()
