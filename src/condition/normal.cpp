@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <utility>
 #include <variant>
 
@@ -234,6 +235,13 @@ std::vector<Expression> conjuncts(Expression normal) {
   std::vector<Expression> result;
   result.push_back(std::move(normal));
   return result;
+}
+
+std::vector<Expression> conjuncts(const Query& query) {
+  if (!query.where) return {};
+  std::vector<std::uint32_t> own(query.edges.size());
+  std::iota(own.begin(), own.end(), 0U);
+  return conjuncts(normal_form(*query.where, own));
 }
 
 void append_bytes(std::string& bytes, const Expression& expression) {  // NOLINT(misc-no-recursion)

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "deltamatch/condition.hpp"
+#include "deltamatch/query.hpp"
 
 namespace deltamatch::condition {
 
@@ -23,6 +24,8 @@ using EdgeNumbers = std::span<const std::uint32_t>;
 
 /// The parts of a condition in normal form that must all be TRUE: the operands of AND, or the condition itself.
 [[nodiscard]] std::vector<Expression> conjuncts(Expression normal);
+/// The same of the query's whole condition, with its own numbers of edges. Empty if it has none.
+[[nodiscard]] std::vector<Expression> conjuncts(const Query& query);
 
 /// Appends an unambiguous encoding, which belongs to the format of fingerprints.
 void append_bytes(std::string& bytes, const Expression& expression);

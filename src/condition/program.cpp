@@ -484,12 +484,8 @@ Program compile(const Expression& conjunct, const Schema& schema, const Query& q
 }
 
 std::vector<Program> compile_all(const Query& query, const Schema& schema, std::string_view where) {
-  std::vector<std::uint32_t> own(query.edges.size());
-  std::iota(own.begin(), own.end(), 0U);
   std::vector<Program> programs;
-  for (const Expression& conjunct : conjuncts(normal_form(*query.where, own))) {
-    programs.push_back(compile(conjunct, schema, query, where));
-  }
+  for (const Expression& conjunct : conjuncts(query)) programs.push_back(compile(conjunct, schema, query, where));
   return programs;
 }
 

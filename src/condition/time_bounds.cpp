@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "condition/literal.hpp"
@@ -89,11 +88,7 @@ struct Bound {
 class Collector {
  public:
   explicit Collector(const Query& query) : query_(query) {
-    if (query.where) {
-      std::vector<std::uint32_t> own(query.edges.size());
-      std::iota(own.begin(), own.end(), 0U);
-      for (const Expression& conjunct : conjuncts(normal_form(*query.where, own))) add(conjunct);
-    }
+    for (const Expression& conjunct : conjuncts(query)) add(conjunct);
     if (query.within) {
       terms_.push_back("WITHIN " + to_text(Literal(*query.within)));
       for (std::size_t x = 1; x <= query.edges.size(); ++x) {

@@ -64,7 +64,7 @@ bool Enumerator::begin() {
   edges_[plan.anchor.edge] = anchor;
   conditional_ = query_->conditional();
   if (conditional_) {
-    if (steps_of_ != &plan) steps_ = condition_steps(*query_, plan);
+    if (steps_of_ != &plan) steps_ = plan::condition_steps(*query_, plan);
     steps_of_ = &plan;
     bound_edges_.assign(1, plan.anchor.edge);
     chosen_tags_.resize(query_->edges.size());
@@ -288,7 +288,7 @@ void Enumerator::advance(std::size_t position) {
 
 // Chooses the data edges whose later end is at the position, in all ways that the conditions admit, and goes on with each.
 void Enumerator::choose_at(plan::Position position, std::size_t step) {
-  const std::vector<ConditionStep>& steps = steps_[position];
+  const std::vector<plan::ConditionStep>& steps = steps_[position];
   if (step == steps.size()) return advance(position);
   if (!steps[step].edge) {
     if (conditions_hold(steps[step])) choose_at(position, step + 1);
@@ -310,9 +310,10 @@ void Enumerator::choose_at(plan::Position position, std::size_t step) {
   }
 }
 
-bool Enumerator::conditions_hold(const ConditionStep& step) const {
+bool Enumerator::conditions_hold(const plan::ConditionStep& step) const {
   return std::ranges::all_of(step.conditions, [&](std::uint32_t c) {
-    return condition::evaluate(query_->conditions[c], BoundValues(*query_, c, vertices_, edges_)) == condition::Truth::yes;
+    return condition::evaluate(query_->conditions[c], plan::BoundValues(*query_, c, vertices_, edges_)) ==
+           condition::Truth::yes;
   });
 }
 

@@ -10,9 +10,9 @@
 #include "match/arrival_rule.hpp"
 #include "match/busy_threads.hpp"
 #include "match/candidate_space.hpp"
-#include "match/condition_steps.hpp"
 #include "match/partial.hpp"
 #include "match/thread_progress.hpp"
+#include "plan/condition_steps.hpp"
 
 namespace deltamatch::match {
 
@@ -98,7 +98,7 @@ class Enumerator {
   [[nodiscard]] bool taken(const graph::Edge& edge, std::uint32_t before) const noexcept;
   void advance(std::size_t level);
   void choose_at(plan::Position position, std::size_t step);
-  [[nodiscard]] bool conditions_hold(const ConditionStep& step) const;
+  [[nodiscard]] bool conditions_hold(const plan::ConditionStep& step) const;
   [[nodiscard]] bool times_fit(std::uint32_t edge) const noexcept;
   [[nodiscard]] bool chosen(const graph::Edge& edge) const noexcept;
 
@@ -128,7 +128,7 @@ class Enumerator {
 
   // Of conditional queries.
   bool conditional_ = false;
-  ConditionSteps steps_;  // of the plan, made for each anchor's plan
+  plan::ConditionSteps steps_;  // of the plan, made for each anchor's plan
   const plan::Plan* steps_of_ = nullptr;
   std::vector<std::uint32_t> bound_edges_;               // query edges that have an image, in the order in which they got it
   std::vector<std::vector<std::uint32_t>> chosen_tags_;  // by query edge: the options being tried

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "base/word.hpp"
+#include "plan/condition_report.hpp"
+#include "plan/condition_steps.hpp"
 #include "plan/plan.hpp"
 
 namespace deltamatch::plan {
@@ -44,6 +46,7 @@ class Writer {
     line(0, "{}, {}; {}, {} in {}", mode(), query_.count == CountMode::subgraphs ? "subgraphs" : "embeddings",
          plural(query_.group.order(), "automorphism"), plural(query::arcs(query_.query).size(), "arc"),
          plural(query::arc_orbits(query_.query, query_.group).size(), "orbit"));
+    for (const std::string& text : condition_lines(query_.query, selectivity_remarks(query_))) line(0, "{}", text);
     line(0, "planned on a graph of {}", plural(plans_.planned_edges, "edge"));
     if (plans_.rooted) {
       rooted(*plans_.rooted);
@@ -134,13 +137,20 @@ class Writer {
       return query_.labels[v].empty() ? vertex(v) : vertex(v) + ":" + labels(query_.labels[v], &BoundQuery::vertex_label);
     };
     const std::string label = edge.labels.empty() ? "" : fmt::format("[:{}]", labels(edge.labels, &BoundQuery::edge_label));
-    line(0, "plan {}: anchor ({})-{}-{}({}), edge {}{}", index + 1, end(plan.tail), label, edge.directed ? ">" : "",
-         end(plan.head), plan.anchor.edge, plan.anchor.reversed ? " reversed" : "");
+    const std::string& called = query_.query.edges[plan.anchor.edge].name;
+    line(0, "plan {}: anchor ({})-{}-{}({}), edge {}{}{}", index + 1, end(plan.tail), label, edge.directed ? ">" : "",
+         end(plan.head), plan.anchor.edge, called.empty() ? "" : " called " + word(called),
+         plan.anchor.reversed ? " reversed" : "");
     line(1, "stands for {}, stabiliser of order {}", plural(plan.orbit, "arc"), to_string(plan.stabiliser));
     if (!plan.closing.empty()) line(1, "closing: {} in {}", held_[1], lists(plan.closing));
     if (plan.anchor_above) line(1, "only where {} > {}", held_[1], held_[0]);
     if (plan.anchor_below) line(1, "only where {} < {}", held_[1], held_[0]);
-    for (std::size_t i = 0; i < plan.levels.size(); ++i) level(plan, i, actuals);
+    const ConditionSteps tests = query_.conditional() ? condition_steps(query_, plan) : ConditionSteps(plan.levels.size() + 2);
+    steps(tests[1], 1);
+    for (std::size_t i = 0; i < plan.levels.size(); ++i) {
+      level(plan, i, actuals);
+      steps(tests[i + 2], 2);
+    }
     held_.resize(2 + std::min(plan.count.prefix, plan.levels.size()));
     count(plan);
   }
@@ -167,6 +177,24 @@ class Writer {
     }
     line(1, "level {}: {}, about {}{}{}", i + 1, candidates(name, level.candidates), figure(level.estimate), actual, reuse);
     held_.push_back(name);
+  }
+
+  /// Formats which edges are chosen at a position, and which conditions are tested there.
+  void steps(const std::vector<ConditionStep>& steps, std::size_t depth) {
+    for (const ConditionStep& step : steps) {
+      std::vector<std::string> parts;
+      if (step.edge) {
+        const std::string& name = query_.query.edges[*step.edge].name;
+        parts.push_back(fmt::format("choose {}{}", name.empty() ? fmt::format("edge {}", *step.edge) : word(name),
+                                    query_.time_bounds.binds(*step.edge) ? " within the bounds of its time" : ""));
+      }
+      std::vector<std::size_t> numbers;
+      for (const std::uint32_t condition : step.conditions) numbers.push_back(condition + 1);
+      if (!numbers.empty()) {
+        parts.push_back(fmt::format("test condition{} {}", numbers.size() == 1 ? "" : "s", fmt::join(numbers, ", ")));
+      }
+      if (!parts.empty()) line(depth, "{}", fmt::join(parts, "; "));
+    }
   }
 
   void count(const Plan& plan) {

@@ -315,6 +315,30 @@ class Usage(harness.CliTest):
         self.fails(78, "validate", "--mode", "homomorphism", "--count", "subgraphs", "--query", TRIANGLE)
         self.ok("validate", "--mode", "homomorphism", "--query", TRIANGLE)
 
+    def test_validate_and_explain_show_conditions(self):
+        query = "q=(a)-->(b)-->(c) WHERE id(a) <> id(c) AND NOT (id(b) > 5 OR id(a) IN [1, 2])"
+        parts = ["NOT id(a) = 1", "NOT id(a) = 2", "NOT id(a) = id(c)", "NOT 5 < id(b)"]
+        lines = self.ok("validate", "--query", query).out.splitlines()
+        self.assertTrue(lines[0].startswith("q: 3 vertices, 2 edges: (a)-->(b)-->(c) WHERE id(a) <> id(c) AND NOT"), lines)
+        self.assertEqual(lines[1:3], ["  matched on CPU cores only, because it has conditions", "  conditions in normal form:"])
+        self.assertEqual([line.split(":")[0] for line in lines[3:]], [f"    {i}" for i in range(1, 5)])
+        self.assertCountEqual([line.split(": ")[1] for line in lines[3:]], parts)
+        self.write("g.csv", "source,target\n" + "".join(f"{i},{i + 1}\n" for i in range(9)))
+        lines = self.ok("explain", "--graph", "g.csv", "--query", query).out.splitlines()
+        self.assertIn("matched on CPU cores only, because it has conditions", lines)
+        text = "\n".join(lines)
+        self.assertIn("NOT id(a) = 1; sampled: TRUE for 90 % of 10 vertices with its labels", text)
+        self.assertIn("choose edge", text)
+        self.assertIn("test condition", text)
+        self.assertNotIn("CPU", self.ok("explain", "--graph", "g.csv", "--query", TRIANGLE).out)
+
+    def test_a_simple_graph_refuses_conditions_on_edges(self):
+        for query, says in [("q=(a)-[t]->(b) WHERE t.time > datetime('2026-01-01')", "a condition on the time of an edge"),
+                            ("q=(a)-[t]->(b) WHERE t.amount > 5", "a condition on an attribute of an edge"),
+                            ("q=(a)-->(b) WITHIN 24h", "WITHIN is a condition on the time of edges"),
+                            ("q=(a)-[t:T]->(b), (a)-[u:T]->(b)", "have the same ends and labels")]:
+            self.fails(78, "validate", "--query", query, says=[says, "--edges keyed or --edges events"])
+
     def test_explain(self):
         self.write("g.txt", "1 2\n2 3\n3 1\n")
         self.assertIn("triangle", self.ok("explain", "--query", TRIANGLE).out)

@@ -14,6 +14,7 @@
 #include "deltamatch/engine.hpp"
 #include "deltamatch/error.hpp"
 #include "ingest/codec/schema_text.hpp"
+#include "plan/condition_report.hpp"
 #ifdef DELTAMATCH_WITH_SERVICE
 #include "cli/config/service_config.hpp"
 #endif
@@ -61,6 +62,9 @@ int validate_queries(const Validate& options) {
     engine.add_query(query.query, options.queries.options(true));
     fmt::format_to(std::back_inserter(text), "{}: {} vertices, {} edges: {}\n", query.query.name, query.query.vertices.size(),
                    query.query.edges.size(), to_pattern(query.query));
+    for (const std::string& line : plan::condition_lines(query.query)) {
+      fmt::format_to(std::back_inserter(text), "  {}\n", line);
+    }
   }
   print_out(text);
   return exit_ok;

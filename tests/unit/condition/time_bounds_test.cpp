@@ -5,15 +5,20 @@
 #include <rapidcheck/gtest.h>
 
 #include <array>
+#include <optional>
 #include <random>
 #include <string>
+#include <vector>
 
+#include "condition/time_bounds_text.hpp"
 #include "deltamatch/error.hpp"
 
 namespace deltamatch::condition {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 constexpr std::string_view path = "(a)-[t1]->(b)-[t2]->(c)-[t3]->(d) ";
 
@@ -72,6 +77,81 @@ TEST(TimeBounds, ContradictionsNameTheirTerms) {
   EXPECT_THAT(fault("AND t2.time > t1.time + 2d AND t3.time > t2.time WITHIN 1d"),
               HasSubstr("t1.time + 2d < t2.time and WITHIN 1d"));
   EXPECT_EQ(fault("AND t1.time <= t2.time AND t2.time <= t1.time"), "fine");
+}
+
+std::vector<std::string> lines(std::string_view rest) {
+  const Query query = parse_pattern(std::string(path) + std::string(rest), "q");
+  return to_lines(time_bounds(query, "here"), query);
+}
+
+TEST(TimeBoundsText, LeavesOutWhatFollows) {
+  EXPECT_THAT(lines("WHERE t1.time < t2.time < t3.time AND t1.time < t3.time WITHIN 24h"),
+              ElementsAre("t1.time < t2.time", "t3.time - t1.time < 1d", "t2.time < t3.time"));
+  EXPECT_THAT(lines("WHERE t1.x = t2.x AND t3.x > 5"), IsEmpty());
+}
+
+TEST(TimeBoundsText, SaysWithinOnce) {
+  EXPECT_THAT(lines("WHERE t1.x = t2.x AND t3.x > 5 WITHIN 90m"), ElementsAre("any two edges are less than 90m apart"));
+  EXPECT_THAT(lines("WHERE t1.x = t3.x AND t2.time - t1.time < 1h WITHIN 1d"),
+              ElementsAre("t1.time - t2.time < 1d", "t2.time - t1.time < 1h", "any two edges are less than 1d apart"));
+}
+
+TEST(TimeBoundsText, ChoosesTheShorterSign) {
+  EXPECT_THAT(lines("WHERE t1.time - t2.time <= 3h AND t2.time + 2m < t3.time"),
+              ElementsAre("t1.time - t2.time <= 3h", "t3.time - t2.time > 2m"));
+  EXPECT_THAT(lines("WHERE t1.time >= datetime('2026-01-31') AND t2.time < datetime('2026-02-01') AND t3.time > t3.time - 1h"),
+              ElementsAre("t1.time >= datetime('2026-01-31T00:00:00Z')", "t2.time < datetime('2026-02-01T00:00:00Z')"));
+}
+
+TEST(TimeBoundsText, FixedDifferencesAreEquations) {
+  EXPECT_THAT(lines("WHERE t1.time = t2.time AND t3.time = t2.time + 5s"),
+              ElementsAre("t1.time = t2.time", "t3.time - t1.time = 5s"));
+  EXPECT_THAT(lines("WHERE t1.time = datetime('2026-01-31') AND t2.time < t1.time AND t3.time = t3.time"),
+              ElementsAre("t1.time = datetime('2026-01-31T00:00:00Z')", "t2.time < datetime('2026-01-31T00:00:00Z')"));
+}
+
+TEST(TimeBoundsText, NamesEdgesWithoutNames) {
+  const Query query = parse_pattern("(a)-[t1]->(b)-[t2]->(c)-->(d) WHERE t1.time < t2.time WITHIN 1d", "q");
+  EXPECT_THAT(to_lines(time_bounds(query, "here"), query),
+              ElementsAre("t1.time < t2.time", "t2.time - t1.time < 1d", "time of edge 2 - t1.time < 1d",
+                          "t2.time - time of edge 2 < 1d"));
+}
+
+// The lines are a condition. It has the same bounds.
+RC_GTEST_PROP(TimeBoundsText, SaysAllOfThem, (std::uint64_t seed)) {
+  std::mt19937_64 random(seed);
+  const auto time = [&] { return "t" + std::to_string(1 + random() % 3) + ".time"; };
+  std::string text = "WHERE t1.x = t2.x AND t3.x = 5";
+  for (auto i = 1 + random() % 5; i > 0; --i) {
+    constexpr std::array<const char*, 5> signs{" < ", " <= ", " > ", " >= ", " = "};
+    text += " AND " + time() + signs[random() % 5];
+    if (random() % 4 == 0) {
+      text += "datetime('1970-01-01T00:00:0" + std::to_string(random() % 10) + "Z')";
+    } else {
+      text += time() + (random() % 2 == 0 ? " + " : " - ") + std::to_string(random() % 4) + (random() % 2 == 0 ? "s" : "us");
+    }
+  }
+  const std::string within = random() % 2 == 0 ? " WITHIN 3s" : "";
+  const auto bounds_of = [&](const std::string& rest) {
+    return time_bounds(parse_pattern(std::string(path) + rest, "q"), "here");
+  };
+  std::optional<TimeBounds> wanted;
+  try {
+    wanted = bounds_of(text + within);
+  } catch (const Error&) {
+    return;  // no times satisfy it
+  }
+  std::string again = "WHERE t1.x = t2.x AND t3.x = 5";
+  std::string rest;
+  for (const std::string& line : lines(text + within)) {
+    if (line.starts_with("any two edges")) {
+      rest = within;
+    } else {
+      again += " AND " + line;
+    }
+  }
+  RC_LOG() << again << rest << '\n';
+  RC_ASSERT(bounds_of(again + rest) == *wanted);
 }
 
 RC_GTEST_PROP(TimeBounds, AreTightAndSound, (std::uint64_t seed)) {

@@ -1,10 +1,10 @@
-#include "match/condition_steps.hpp"
+#include "plan/condition_steps.hpp"
 
 #include <algorithm>
 
-namespace deltamatch::match {
+namespace deltamatch::plan {
 
-ConditionSteps condition_steps(const plan::BoundQuery& query, const plan::Plan& plan) {
+ConditionSteps condition_steps(const BoundQuery& query, const Plan& plan) {
   std::vector<std::size_t> position(query.vertices());
   position[plan.tail] = 0;
   position[plan.head] = 1;
@@ -42,4 +42,4 @@ ConditionSteps condition_steps(const plan::BoundQuery& query, const plan::Plan& 
   return steps;
 }
 
-}  // namespace deltamatch::match
+}  // namespace deltamatch::plan

@@ -12,7 +12,7 @@
 #include "condition/evaluate.hpp"
 #include "plan/plan.hpp"
 
-namespace deltamatch::match {
+namespace deltamatch::plan {
 
 /// One step at a position: choose a query edge, unless there is none to choose, then test conditions.
 struct ConditionStep {
@@ -24,13 +24,14 @@ struct ConditionStep {
 /// position 1.
 using ConditionSteps = std::vector<std::vector<ConditionStep>>;
 
-[[nodiscard]] ConditionSteps condition_steps(const plan::BoundQuery& query, const plan::Plan& plan);
+/// O(edges + elements of conditions).
+[[nodiscard]] ConditionSteps condition_steps(const BoundQuery& query, const Plan& plan);
 
-/// A partial match as conditions read it. All that a tested condition names must be bound.
+/// A partial match as conditions read it, or a single element. All that a tested condition names must be bound.
 class BoundValues {
  public:
   /// `condition`: index into the query's conditions.
-  BoundValues(const plan::BoundQuery& query, std::size_t condition, std::span<const VertexId> vertices,
+  BoundValues(const BoundQuery& query, std::size_t condition, std::span<const VertexId> vertices,
               std::span<const graph::Edge> edges) noexcept
       : graph_(&query.graph()),
         program_(&query.conditions[condition]),
@@ -59,4 +60,4 @@ class BoundValues {
   std::span<const graph::Edge> edges_;  // by query edge
 };
 
-}  // namespace deltamatch::match
+}  // namespace deltamatch::plan
