@@ -133,7 +133,10 @@ std::string string_text(std::string_view text) {
 
 }  // namespace
 
-std::optional<Decimal> read_decimal(std::string_view text) {
+namespace {
+
+/// Reads a number without its sign. The result has the sign.
+std::optional<Decimal> read_signed(std::string_view text, bool negative) {
   if (text.empty() || !is_digit(text[0])) return std::nullopt;
   std::string digits;
   std::int64_t scale = 0;
@@ -150,11 +153,11 @@ std::optional<Decimal> read_decimal(std::string_view text) {
     }
   }
   if (take(text, "e") || take(text, "E")) {
-    const bool negative = take(text, "-");
-    if (!negative) take(text, "+");
+    const bool small = take(text, "-");
+    if (!small) take(text, "+");
     const auto exponent = take_number(text);
     if (!exponent || *exponent > 1000) return std::nullopt;
-    scale += negative ? *exponent : -*exponent;
+    scale += small ? *exponent : -*exponent;
   }
   if (!text.empty()) return std::nullopt;
   while (scale > 0 && digits.ends_with('0')) {
@@ -164,11 +167,20 @@ std::optional<Decimal> read_decimal(std::string_view text) {
   if (digits.find_first_not_of('0') == std::string::npos) return Decimal{0, 0};
   if (scale < 0) digits.append(static_cast<std::size_t>(-scale), '0');
   if (scale > max_scale) return std::nullopt;
+  const auto places = static_cast<std::uint8_t>(std::max<std::int64_t>(scale, 0));
   std::string_view rest = digits;
-  const auto number = take_number(rest);
-  if (!number) return std::nullopt;
-  return Decimal{*number, static_cast<std::uint8_t>(std::max<std::int64_t>(scale, 0))};
+  if (const auto number = take_number(rest)) return Decimal{negative ? -*number : *number, places};
+  const std::size_t first = digits.find_first_not_of('0');
+  if (negative && digits.compare(first, std::string::npos, "9223372036854775808") == 0) {  // 2^63
+    return Decimal{std::numeric_limits<std::int64_t>::min(), places};
+  }
+  return std::nullopt;
 }
+
+}  // namespace
+
+std::optional<Decimal> read_decimal(std::string_view text) { return read_signed(text, false); }
+std::optional<Decimal> read_negative_decimal(std::string_view text) { return read_signed(text, true); }
 
 std::optional<Duration> read_duration(std::string_view text) {
   const auto number = take_number(text);

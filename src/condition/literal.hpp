@@ -15,6 +15,8 @@ inline constexpr std::uint8_t max_scale = 18;
 /// not fit: at most 18 digits after the point, and a value without the point below 2^63. Trailing zeros after the point are
 /// cut.
 [[nodiscard]] std::optional<Decimal> read_decimal(std::string_view text);
+/// Reads the number that stands behind a minus sign, and returns it with this sign. It may be 2^63 without its point.
+[[nodiscard]] std::optional<Decimal> read_negative_decimal(std::string_view text);
 
 /// Reads a number with a unit, us, ms, s, m, h, d or w: 24h. Returns nullopt if it is no such duration or does not fit in 64
 /// bits.

@@ -87,7 +87,7 @@ class Writer {
       case Kind::id:
         return fmt::format("id({})", name(node.element));
       case Kind::negate:
-        return "-" + operand(node.operands[0], Strength::atom);
+        return sign(operand(node.operands[0], Strength::atom));
       case Kind::logical_not:
         return "NOT " + operand(node.operands[0], Strength::negation);
       case Kind::is_null:
@@ -104,6 +104,9 @@ class Writer {
   [[nodiscard]] std::string operand(const Expression& node, Strength least) const {
     return strength_of(node.kind) < least ? "(" + write(node) + ")" : write(node);
   }
+
+  /// The text of a value with a minus sign. Two signs in a row are no pattern.
+  static std::string sign(const std::string& text) { return text.starts_with('-') ? "-(" + text + ")" : "-" + text; }
 
   [[nodiscard]] std::string joined(const Expression& node) const {
     const Strength own = strength_of(node.kind);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -72,12 +73,13 @@ class ConditionParser {
     const bool negative = tokens_.is(TokenKind::minus);
     const std::size_t offset = tokens_.now().offset;
     if (negative) tokens_.advance();
+    if (negative) {
+      if (const auto number = negative_number()) return literal(*number);
+    }
     auto value = literal_here();
     if (!value) tokens_.fail_expected(what, "write a number, a text in quotes, a duration, TRUE or FALSE");
     if (negative) {
-      if (auto* number = std::get_if<Decimal>(&*value)) {
-        number->digits = -number->digits;
-      } else if (auto* duration = std::get_if<Duration>(&*value)) {
+      if (auto* duration = std::get_if<Duration>(&*value)) {
         duration->microseconds = -duration->microseconds;
       } else {
         tokens_.fail_at(offset, "a sign before a value that is no number", "leave the sign out");
@@ -193,9 +195,11 @@ class ConditionParser {
       tokens_.advance();
       if (tokens_.is(TokenKind::minus))
         tokens_.fail("two signs in a row", "put the second part in parentheses, or leave both out");
+      if (const auto number = negative_number()) return counted(literal(*number));
       Expression operand = atom();
       if (operand.kind == Kind::literal) {
-        if (auto* number = std::get_if<Decimal>(&operand.literal)) {
+        auto* number = std::get_if<Decimal>(&operand.literal);
+        if (number != nullptr && number->digits != std::numeric_limits<std::int64_t>::min()) {
           number->digits = -number->digits;
           return operand;
         }
@@ -265,6 +269,14 @@ class ConditionParser {
     if (tokens_.is_keyword("DURATION")) return call(duration_remedy, condition::read_iso_duration);
     if (tokens_.is_keyword("DATETIME")) return call(instant_remedy, condition::read_instant);
     return std::nullopt;
+  }
+
+  /// The number behind a minus sign, which is taken, with this sign. Nullopt: there is none, or it has a unit.
+  std::optional<Decimal> negative_number() {
+    if (!tokens_.is(TokenKind::number)) return std::nullopt;
+    const auto value = condition::read_negative_decimal(tokens_.now().text);
+    if (value) tokens_.advance();
+    return value;
   }
 
   Literal number() {

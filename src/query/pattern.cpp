@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <iterator>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "base/word.hpp"
@@ -132,6 +133,7 @@ class PatternParser {
         if (vertex_names_.contains(tokens_.now().text) || !edge_names_.try_emplace(tokens_.now().text, index).second) {
           refuse_double_name();
         }
+        if (tokens_.now().backquoted) quoted_names_.insert(tokens_.now().text);
         name = tokens_.take().text;
       }
       labels = label_alternatives();
@@ -239,8 +241,8 @@ class PatternParser {
                  "give each vertex and each edge a name of its own");
   }
 
-  /// Refuses an edge with a name, no label, and no condition on it: -[T]-> means an edge of any label that is called T, which
-  /// is hardly what is meant.
+  /// Refuses an edge with a name, no label, and no condition on it. -[T]-> means an edge of any label that is called T. That is
+  /// hardly what is meant. A name in backquotes is meant.
   void refuse_idle_names() const {
     for (std::size_t e = 0; e < query_.edges.size(); ++e) {
       const QueryEdge& edge = query_.edges[e];
@@ -252,9 +254,10 @@ class PatternParser {
       const bool alone = std::none_of(query_.edges.begin(), query_.edges.end(), [&](const QueryEdge& other) {
         return &other != &edge && (std::minmax(other.source, other.target) == std::minmax(edge.source, edge.target));
       });
-      if (edge.name.empty() || !edge.labels.empty() || used || !alone) continue;
+      if (edge.name.empty() || !edge.labels.empty() || used || !alone || quoted_names_.contains(edge.name)) continue;
       tokens_.fail_at(places_.edges[e], fmt::format("no condition uses the name of the edge '{}'", shown(edge.name)),
-                      fmt::format("write [:{}] for an edge with this label, or leave the name out", quoted_word(edge.name)));
+                      fmt::format("write [:{}] for an edge with this label, leave the name out, or put it in backquotes",
+                                  quoted_word(edge.name)));
     }
   }
 
@@ -279,8 +282,9 @@ class PatternParser {
   Query query_;
   std::unordered_map<std::string, std::uint32_t> vertex_names_;
   std::unordered_map<std::string, std::uint32_t> edge_names_;
-  std::vector<Expression> conditions_;  // of {name: value}
-  std::vector<Expression> pending_;     // of WHERE; their elements are mentions
+  std::unordered_set<std::string> quoted_names_;  // of edges, in backquotes
+  std::vector<Expression> conditions_;            // of {name: value}
+  std::vector<Expression> pending_;               // of WHERE; their elements are mentions
   std::vector<Mention> mentions_;
   TextPositions places_;  // of first mentions
 };

@@ -2,6 +2,7 @@
 // edges mention the vertices in another order than the query's, all vertices are listed first, as paths of their own.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -29,8 +30,7 @@ class Writer {
       for (std::uint32_t v = 0; v < query_.vertices.size(); ++v) start_path(v);
     }
     for (const QueryEdge& edge : query_.edges) {
-      const std::string name = edge.name.empty() ? "" : quoted_word(edge.name);
-      const std::string inner = name + labels_text(edge.labels);
+      const std::string inner = name_of(edge) + labels_text(edge.labels);
       const std::string element = inner.empty() ? "" : fmt::format("[{}]", inner);
       if (leftwards(edge, end_)) {
         if (end_ != edge.target) start_path(edge.target);
@@ -48,6 +48,23 @@ class Writer {
   }
 
  private:
+  /// The name of an edge. Without a label and without a condition on it, a plain name would look like a forgotten colon.
+  [[nodiscard]] std::string name_of(const QueryEdge& edge) const {
+    if (edge.name.empty()) return "";
+    std::string name = quoted_word(edge.name);
+    const bool idle = edge.labels.empty() && !(query_.where && speaks_of(*query_.where, edge));
+    return idle && name[0] != '`' ? "`" + name + "`" : name;
+  }
+
+  /// Whether a condition reads the edge.
+  [[nodiscard]] bool speaks_of(const Expression& node, const QueryEdge& edge) const {  // NOLINT(misc-no-recursion)
+    if (node.kind == Expression::Kind::attribute && node.element.kind == Element::Kind::edge &&
+        &query_.edges[node.element.index] == &edge) {
+      return true;
+    }
+    return std::ranges::any_of(node.operands, [&](const Expression& operand) { return speaks_of(operand, edge); });
+  }
+
   /// Whether an edge is written right to left after a path with this end.
   static bool leftwards(const QueryEdge& edge, std::optional<std::uint32_t> end) {
     return edge.directed && end != edge.source && (end == edge.target || edge.target < edge.source);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <limits>
 #include <string>
 
 namespace deltamatch::condition {
@@ -28,6 +30,12 @@ TEST(DecimalLiteral, IsExact) {
   EXPECT_EQ(read_decimal("1.5e-3"), (Decimal{15, 4}));
   EXPECT_EQ(read_decimal("2.5E+1"), (Decimal{25, 0}));
   EXPECT_EQ(read_decimal("9223372036854775807"), (Decimal{9223372036854775807, 0}));
+  EXPECT_EQ(read_decimal("9223372036854775808"), std::nullopt);
+  constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  EXPECT_EQ(read_negative_decimal("5.50"), (Decimal{-55, 1}));
+  EXPECT_EQ(read_negative_decimal("9223372036854775808"), (Decimal{least, 0}));
+  EXPECT_EQ(read_negative_decimal("09.223372036854775808"), (Decimal{least, 18}));
+  EXPECT_EQ(read_negative_decimal("9223372036854775809"), std::nullopt);
   EXPECT_EQ(read_decimal("0.000000000000000001"), (Decimal{1, 18}));
 }
 

@@ -41,6 +41,8 @@ TEST(Condition, NamesEdges) {
   EXPECT_EQ(to_pattern(query), "(a)-[t1:T]->(b)-[t2:T]->(c)-[t3:T]->(a)");
   EXPECT_EQ(parse("(a)-[t]->(b) WHERE t.x = 1").edges[0].name, "t");
   EXPECT_EQ(parse("(a)<-[`a b`:T]-(b)").edges[0].name, "a b");
+  EXPECT_EQ(parse("(a)-[`t`]->(b)").edges[0].name, "t");  // backquotes say that no colon is missing
+  EXPECT_EQ(to_pattern(parse("(a)-[`t`]->(b)-[`u`]->(c) WHERE u.x = 1")), "(a)-[`t`]->(b)-[u]->(c) WHERE u.x = 1");
 }
 
 TEST(Condition, ComparisonsChain) {
@@ -58,6 +60,10 @@ TEST(Condition, OperatorsBindAsInCypher) {
   EXPECT_EQ(condition("a.x + b.x * 2 - 3 > -4"), "a.x + b.x * 2 - 3 > -4");
   EXPECT_EQ(condition("a.x - (b.x - 3) = 0"), "a.x - (b.x - 3) = 0");
   EXPECT_EQ(condition("(a.x + b.x) * 2 = -a.x"), "(a.x + b.x) * 2 = -a.x");
+  EXPECT_EQ(condition("a.x - -5 < -(-7)"), "a.x - -5 < 7");
+  EXPECT_EQ(condition("a.x <> -9223372036854775808"), "a.x <> -9223372036854775808");  // the least integer
+  EXPECT_EQ(condition("a.x IN [-9223372036854775808]"), "a.x IN [-9223372036854775808]");
+  EXPECT_EQ(condition("a.x < -(-9223372036854775808)"), "a.x < -(-9223372036854775808)");
 }
 
 TEST(Condition, ListsAndNulls) {
@@ -103,7 +109,7 @@ TEST(Condition, ParallelEdgesNeedNames) {
   const Query query = parse("(a)-[t1:T]->(b), (a)-[t2:T]->(b)");
   EXPECT_EQ(query.edges.size(), 2U);
   EXPECT_EQ(parse_pattern(to_pattern(query), "q"), query);
-  EXPECT_THAT(fault("(a)-[t1:T]->(b), (a)-[:T]->(b)"), HasSubstr("is there already"));
+  EXPECT_THAT(fault("(a)-[t1:T]->(b), (a)-[:T]->(b)"), HasSubstr("give both a name"));
 }
 
 TEST(ConditionFault, NamesThePlaceAndTheRemedy) {

@@ -76,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"(a)-[:A:B]->(b)", "1:8: a second ':' is not possible; write alternatives as :A|B"},
         Case{"(a)-[:]->(b)", "1:7: expected a label, but found ']'; "},
         Case{"(a)-[T]->(b)",
-             "1:4: no condition uses the name of the edge 'T'; write [:T] for an edge with this label, or leave"},
+             "1:4: no condition uses the name of the edge 'T'; write [:T] for an edge with this label, leave the name"},
         Case{"(a)-[t:T u]->(b)", "1:10: expected ']', but found 'u'; write an edge as -[:LABEL]->"},
         Case{"(a)-[:T->(b)", "1:8: expected ']', but found '-'; write an edge as -[:LABEL]->"},
         Case{"(a)-[:T](b)", "1:9: expected '-', but found '('; write an edge as -[:LABEL]->"},
