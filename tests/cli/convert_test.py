@@ -132,6 +132,19 @@ class Convert(harness.CliTest):
         self.write("joined.dmu", old + new + old)
         self.assertEqual(self.run_program("convert", "joined.dmu", "-", "--to", "jsonl").out, 3 * VERSION_1)
 
+    def test_keys_and_attributes_are_kept(self):
+        records = [bytes.fromhex(record) for record in (
+            "10c002 02 04 9a01 050281010403 c413 03776562 000000000000e03f",  # as in docs/reference/formats.md
+            "11c008 9a01",  # a deletion by key
+            "128002 02 0102 08",  # a vertex with an attribute
+        )]
+        self.write("a.dmu", OLD + b"".join(bytes([len(record)]) + record for record in records))
+        self.converted("a.dmu", "b.dmu", "--to", "binary")
+        self.assertEqual(OLD + payload((self.dir / "b.dmu").read_bytes()), (self.dir / "a.dmu").read_bytes())
+        self.write("c.dmu", OLD + b"\x07\x10\x80\x02\x02\x04\x01\x05")
+        self.fails(1, "convert", "c.dmu", "d.dmu", "--to", "binary", says="malformed: the record is cut short, or a number or its "
+                                                                          "attributes are not in their only form")
+
     def test_a_damaged_stream_is_refused(self):
         self.write("s.jsonl", VERSION_1)
         self.ok("convert", "s.jsonl", "s.dmu", "--to", "binary")

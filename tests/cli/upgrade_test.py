@@ -12,9 +12,9 @@ AT = 8  # the version follows the eight bytes that every file of ours begins wit
 
 
 def row(ending):
-    """(the version that is written, those that are read) of a kind of file."""
-    written, read = re.search(rf"^\|[^|]*\(`\.{ending}`\) \| (\d) \| ([^|]*) \|", PAGE.read_text(), re.MULTILINE).groups()
-    return int(written), {int(version) for version in re.findall(r"\d", read)}
+    """(the versions that are written, the usual one first; those that are read) of a kind of file."""
+    written, read = re.search(rf"^\|[^|]*\(`\.{ending}`\) \| (\d[^|]*) \| ([^|]*) \|", PAGE.read_text(), re.MULTILINE).groups()
+    return [int(version) for version in re.findall(r"\d", written)], {int(version) for version in re.findall(r"\d", read)}
 
 
 class Upgrade(harness.CliTest):
@@ -30,14 +30,14 @@ class Upgrade(harness.CliTest):
 
     def test_files_have_the_version_that_the_page_names(self):
         for ending in ("dmu", "dmg", "dms", "dmm"):
-            self.assertEqual(self.version(f"a.{ending}"), row(ending)[0], ending)
+            self.assertEqual(self.version(f"a.{ending}"), row(ending)[0][0], ending)
 
     def test_other_versions_are_refused_by_name(self):
         self.write("none.tsv", "")
         for ending, command in (("dmu", ["match", "--query", TRIANGLE, "--graph"]), ("dmg", ["match", "--query", TRIANGLE, "--graph"]),
                                 ("dms", ["snapshot", "verify"])):
             written, read = row(ending)
-            self.assertIn(written, read)
+            self.assertLessEqual(set(written), read)
             self.ok(*command, f"a.{ending}")
             for version in set(range(0, 9)) - read:
                 content = bytearray((self.dir / f"a.{ending}").read_bytes())
@@ -49,7 +49,7 @@ class Upgrade(harness.CliTest):
         for ending in ("dmu", "dmg", "dms", "dmlog"):
             stored = {path.read_bytes()[AT] for path in STORED.rglob(f"*.{ending}")}
             made = {1} if ending == "dmlog" else set()  # StoredFiles.ALogOfVersionOne makes it from version 2
-            self.assertEqual(stored | made | {row(ending)[0]}, row(ending)[1], ending)
+            self.assertEqual(stored | made | set(row(ending)[0]), row(ending)[1], ending)
 
     def test_stored_files_are_read_as_what_they_were(self):
         for folder in sorted(STORED.glob("v*")):
@@ -70,7 +70,7 @@ class Upgrade(harness.CliTest):
         old = STORED / "v0/stream-1.dmu"
         self.assertEqual(old.read_bytes()[AT], min(row("dmu")[1]))
         self.ok("convert", old, "new.dmu", "--to", "binary")
-        self.assertEqual(self.version("new.dmu"), row("dmu")[0])
+        self.assertEqual(self.version("new.dmu"), row("dmu")[0][0])
 
 
 if __name__ == "__main__":
