@@ -423,6 +423,7 @@ TEST_F(ServiceConfigTest, TakesWhatOperationsMeanAndWhereTheyStand) {
 }
 
 TEST_F(ServiceConfigTest, EdgesAndAttributesReachEngineAndCodecs) {
+  folder_.write("etc/seed.csv", "");
   const ServiceConfig config = read(R"(
 input:
   topics:
