@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <string>
 #include <utility>
 
 #include "deltamatch/error.hpp"
+#include "ingest/codec/name_doubts.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -126,7 +128,7 @@ std::optional<Role> role_by_usual_name(std::string_view field) noexcept {
 }
 
 std::string time_column_advice(const OptionSpelling& spelling, std::string_view columns, std::string_view name) {
-  return fmt::format("{} reads {} as the time", spelling("columns", with_column(columns, fmt::format("time={}", name))),
+  return fmt::format("{} reads {} as the time", spell_columns(spelling, with_column(columns, fmt::format("time={}", name))),
                      in_ticks(name));
 }
 
@@ -164,29 +166,53 @@ Layout::Layout(const std::vector<std::optional<Role>>& positions) : Layout() {
   }
 }
 
-std::string spell_columns(const OptionSpelling& spelling, std::string_view value) {
+std::string spell(const OptionSpelling& spelling, std::string_view option, std::string_view value) {
   const auto plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c < 0; };
-  const bool bare = std::ranges::all_of(
-      value, [&](char c) { return plain(c) || std::string_view("_-.,=:/@+%").find(c) != std::string_view::npos; });
-  return spelling("columns", bare || spelling.in_configuration ? std::string(value) : fmt::format("'{}'", value));
+  const bool bare = !value.empty() && std::ranges::all_of(value, [&](char c) {
+    return plain(c) || std::string_view("_-.,=:/@+%").find(c) != std::string_view::npos;
+  });
+  if (bare || spelling.in_configuration) return spelling(option, value);
+  std::string quoted;
+  for (const char c : value) quoted += c == '\'' ? std::string(R"('\'')") : std::string(1, c);
+  return spelling(option, fmt::format("'{}'", quoted));
 }
 
-void tell_unread_operation(Doubts& doubts, const OptionSpelling& spelling, std::string_view columns, std::string_view name,
-                           std::string_view value) {
-  const std::string read = spell_columns(spelling, with_column(columns, fmt::format("op={}", name)));
-  const std::string none = spell_columns(spelling, with_column(columns, "op="));
-  std::string remedy = fmt::format("{} reads it", read);
-  if (is_sql_server_operation(name)) {
-    const std::string_view values = "1,3=-;2,4=+";
-    remedy = fmt::format("{} and {} read it", read,
-                         spelling("op-values", spelling.in_configuration ? std::string(values) : fmt::format("'{}'", values)));
-  } else if (is_deletion_time(name)) {
-    remedy = "leave such records out, or give them a column op that says delete";
+std::string spell_columns(const OptionSpelling& spelling, std::string_view value) {
+  return value.empty() ? spelling("columns", value) : spell(spelling, "columns", value);
+}
+
+std::string what_of_operation(std::string_view name, std::string_view value) {
+  return fmt::format("{} is ignored; its value {} looks like a deletion, but the record inserts", in_ticks(name),
+                     in_ticks(value));
+}
+
+std::string remedy_of_unread(const OptionSpelling& spelling, std::string_view columns, std::string_view name,
+                             std::string_view value) {
+  return fmt::format("{}, {} says that it is no operation", remedy_of_operation(spelling, columns, name, value),
+                     spell_columns(spelling, with_column(columns, "op=")));
+}
+
+std::string first_two(std::size_t columns) {
+  std::string positions = "source,target";
+  for (std::size_t column = 2; column < columns; ++column) positions += ",-";
+  return positions;
+}
+
+std::string skipping_columns(const OptionSpelling& spelling, const ColumnSpec& spec, std::size_t columns) {
+  if (columns <= spec.positions.size() || spec.positions.empty()) return {};
+  std::string positions;
+  for (std::size_t column = 0; column < columns; ++column) {
+    const bool given = column < spec.positions.size() && spec.positions[column];
+    positions.append(positions.empty() ? "" : ",").append(given ? role_name(*spec.positions[column]) : "-");
   }
-  doubts.tell(
-      "operation_unread",
-      fmt::format("{} is ignored; its value {} looks like a deletion, but the record inserts", in_ticks(name), in_ticks(value)),
-      fmt::format("{}, {} says that it is no operation", remedy, none));
+  return fmt::format("{} leaves the other columns out", spelling("columns", positions));
+}
+
+std::string columns_of_rows(const OptionSpelling& spelling, std::string_view columns, bool vertices) {
+  std::string all(columns);
+  for (const std::string_view entry : vertices ? std::array{"vertex=0", "label=1"} : std::array{"source=0", "target=1"})
+    all = with_column(all, entry);
+  return spell_columns(spelling, all);
 }
 
 std::string remedy_of_label(const OptionSpelling& spelling, std::string_view columns, std::string_view name) {
@@ -244,10 +270,11 @@ Decoded UpdateMaker::refuse(RejectReason reason, std::string message) {
 bool UpdateMaker::take_id(const Layout& layout, std::span<const std::string_view> fields, Role role, Id& id) {
   const auto column = static_cast<std::size_t>(layout.column(role));
   const std::string_view field = fields[column];
-  IdFault fault = parse_id(field, ids_, id);
+  bool other = false;
+  IdFault fault = parse_id(field, ids_, id, other);
   if (fault == IdFault::none) [[likely]] {
-    if (doubts_names_ && id.is_text() && may_be_no_name(field)) [[unlikely]]
-      doubt_name(field, column, role);
+    if (doubts_names_ && id.is_text() && (other || may_be_no_name(field) || may_be_of_table(field))) [[unlikely]]
+      doubt_name(field, column, role, other);
     return true;
   }
   if (fault == IdFault::missing && column < names_.size() && names_[column] != 0) fault = parse_id(field, IdKind::string, id);
@@ -262,7 +289,11 @@ bool UpdateMaker::take_id(const Layout& layout, std::span<const std::string_view
 
 /// Reports an id that may stand for a missing one, or still has its quotes. If the format has quotes, the first one is told
 /// once it is known whether it is quoted.
-void UpdateMaker::doubt_name(std::string_view field, std::size_t column, Role role) {
+void UpdateMaker::doubt_name(std::string_view field, std::size_t column, Role role, bool other) {
+  if (column >= names_.size()) {
+    if (other) doubt_invisible(*doubts_, role_name(role), field);
+    doubt_table(*doubts_, role_name(role), field, role != Role::target);
+  }
   const char mark = field.front();
   const bool within_marks = field.size() > 1 && field.back() == mark;
   const auto is_name = [&] { return fmt::format("{} says that it is a name", spelling_.common("ids", "string")); };
@@ -280,6 +311,20 @@ void UpdateMaker::doubt_name(std::string_view field, std::size_t column, Role ro
         fmt::format("{} {} may mean \"missing\"; all such records share one vertex", role_name(role), in_ticks(field)),
         fmt::format("leave such records out; {}{}", quotes_ ? "quotes around it, or " : "", is_name()));
   }
+}
+
+/// Reports a label that may stand for a missing one. If the format has quotes, the first one is told once it is known whether
+/// it is quoted.
+void UpdateMaker::look_at_label(std::string_view label, const Layout& layout, Role role) {
+  if (!may_be_odd_label(label)) [[likely]]
+    return;
+  const auto column = static_cast<std::size_t>(layout.column(role));
+  const bool looked = column < names_.size();
+  if (quotes_ && !looked && is_missing_label(label)) {
+    lacks_id_ = lacks_id_ || !doubts_->again("null_as_label");
+    return;
+  }
+  if (!looked || names_[column] == 0) doubt_label(*doubts_, role_name(role), label, quotes_);
 }
 
 /// Returns false if a value is unknown, or if the two columns contradict each other. An empty flag means nothing.
@@ -340,6 +385,11 @@ Decoded UpdateMaker::make(const Layout& layout, std::span<const std::string_view
     update_.label = layout.has(Role::label) ? field(Role::label) : std::string_view(edge_label_);
     update_.source_label = label(Role::source_label);
     update_.target_label = label(Role::target_label);
+  }
+  if (doubts_ != nullptr) {
+    for (const Role role : {Role::label, Role::source_label, Role::target_label}) {
+      if (layout.has(role)) look_at_label(field(role), layout, role);
+    }
   }
   return {{&update_, 1}, std::nullopt, {}, {}};
 }

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "ingest/codec/columns.hpp"
-#include "ingest/codec/operations.hpp"
+#include "ingest/codec/operation_columns.hpp"
 #include "ingest/source/record_source.hpp"
 
 namespace deltamatch::ingest {
@@ -11,15 +11,23 @@ namespace deltamatch::ingest {
 simdjson::error_code JsonNames::find(std::uint32_t node, ondemand::field& field, std::uint32_t& found) {
   const char* const raw = field.key().raw();
   const std::vector<JsonTree::Node>& nodes = tree_.nodes();
+  const auto is = [&](std::uint32_t child) {
+    const std::string& name = nodes[child].name;
+    return nodes[child].plain && raw[name.size()] == '"' && std::memcmp(raw, name.data(), name.size()) == 0;
+  };
+  if (next_found_ < found_.size() && found_[next_found_].node == node && is(found_[next_found_].child)) [[likely]] {
+    found = found_[next_found_++].child;
+    return simdjson::SUCCESS;
+  }
   if (is_ignored(node, raw)) {
     found = JsonTree::none;
     return simdjson::SUCCESS;
   }
   for (const std::uint32_t child : nodes[node].children) {
-    const std::string& name = nodes[child].name;
+    if (!is(child)) continue;
+    expect(node, child);
     found = child;
-    if (nodes[child].plain && raw[name.size()] == '"' && std::memcmp(raw, name.data(), name.size()) == 0)
-      return simdjson::SUCCESS;
+    return simdjson::SUCCESS;
   }
   std::string_view key;
   if (const auto error = field.unescaped_key().get(key)) return error;
@@ -44,6 +52,13 @@ simdjson::error_code JsonNames::find(std::uint32_t node, ondemand::field& field,
   const bool plain = key.size() < Record::padding && raw[key.size()] == '"' && std::memcmp(raw, key.data(), key.size()) == 0;
   if (plain && ignored_.size() < most_ignored) ignored_.push_back({node, std::string(key)});
   return simdjson::SUCCESS;
+}
+
+/// Remembers the child as the next one of a record. Records mostly have their keys in the same order.
+void JsonNames::expect(std::uint32_t node, std::uint32_t child) {
+  if (next_found_ == most_expected) return;
+  if (next_found_ == found_.size()) found_.emplace_back();
+  found_[next_found_++] = {node, child};
 }
 
 /// Whether a key was looked up before and is not read. Records mostly have their keys in the same order. So it compares only

@@ -19,6 +19,7 @@
 #include "ingest/codec/json_advice.hpp"
 #include "ingest/codec/json_fields.hpp"
 #include "ingest/codec/json_value.hpp"
+#include "ingest/codec/name_doubts.hpp"
 #include "ingest/codec/operations.hpp"
 #include "ingest/source/record_source.hpp"
 
@@ -38,6 +39,7 @@ class JsonlCodec final : public Codec {
         columns_(options.columns),
         spelling_(spelling_of(options)),
         doubts_(options.doubts),
+        doubts_names_(options.doubts != nullptr && !options.ids),
         vertices_(options.vertices),
         event_(options.envelope == Envelope::debezium),
         op_is_flag_(is_flag(named_columns(options).name(Role::op))),
@@ -207,10 +209,8 @@ class JsonlCodec final : public Codec {
   [[nodiscard]] std::string no_row(ondemand::json_type type) const {
     if (event_) return std::string(no_object);
     if (type == ondemand::json_type::array) return "it is an array in an array; `jq -c '.[]'` makes a line of each";
-    std::string columns = columns_;
-    for (const std::string_view entry : vertices_ ? std::array{"vertex=0", "label=1"} : std::array{"source=0", "target=1"})
-      columns = with_column(columns, entry);
-    return fmt::format("the array holds values and no objects; {} reads it as a row", spelling_("columns", columns));
+    return fmt::format("the array holds values and no objects; {} reads it as a row",
+                       columns_of_rows(spelling_, columns_, vertices_));
   }
 
   [[nodiscard]] const Scalar& of(Part part, Role role) const noexcept { return fields_.of(part, role); }
@@ -233,10 +233,15 @@ class JsonlCodec final : public Codec {
     bool inserts = true;
     const bool states = has(Part::row, Role::op) || has(Part::row, Role::deleted);
     if (states && !take_operation(inserts)) return RejectReason::bad_operation;
-    if (!states && !fields_.removal_field().empty())
-      tell_unread_operation(*doubts_, spelling_, columns_, fields_.removal_field(), fields_.removal());
+    if (!states && !fields_.removal_field().empty()) tell_unread_operation();
     if (watches_label_) watch_label(states);
     return state(Part::row, inserts, updates_.emplace_back());
+  }
+
+  void tell_unread_operation() {
+    if (doubts_->again("operation_unread")) return;
+    doubts_->tell("operation_unread", what_of_operation(fields_.removal_field(), fields_.removal()),
+                  remedy_of_unread(spelling_, columns_, fields_.removal_field(), fields_.removal()));
   }
 
   void watch_label(bool states) {
@@ -338,6 +343,7 @@ class JsonlCodec final : public Codec {
     if (!take_id(part, Role::vertex, update.source)) return RejectReason::bad_id;
     update.kind = inserts ? UpdateKind::insert_vertex : UpdateKind::delete_vertex;
     update.source_label = label(part, Role::label);
+    look_at_labels(part);
     if (update.source_label) tell_several_labels(doubts_, *update.source_label);
     return std::nullopt;
   }
@@ -358,7 +364,17 @@ class JsonlCodec final : public Codec {
     update.label = label(part, Role::label).value_or(std::string_view(edge_label_));
     update.source_label = label(part, Role::source_label);
     update.target_label = label(part, Role::target_label);
+    look_at_labels(part);
     return std::nullopt;
+  }
+
+  void look_at_labels(Part part) {
+    if (doubts_ == nullptr) return;
+    for (const Role role : {Role::label, Role::source_label, Role::target_label}) {
+      const std::string_view text = of(part, role).text;
+      if (may_be_odd_label(text)) [[unlikely]]
+        doubt_label(*doubts_, role_name(role), text, false);
+    }
   }
 
   bool take_id(Part part, Role role, Id& id) {
@@ -366,13 +382,16 @@ class JsonlCodec final : public Codec {
     IdFault fault = IdFault::none;
     if (scalar.kind == Scalar::Kind::string && ids_ != IdKind::integer) {
       if (scalar.text.empty()) fault = IdFault::empty;
-      if (ids_ == IdKind::automatic && is_missing_value(scalar.text)) fault = IdFault::missing;
+      if (ids_ == IdKind::automatic && may_be_missing(scalar.text) && is_missing_value(scalar.text)) fault = IdFault::missing;
       id = Id(scalar.text);
     } else {
       fault = parse_id(scalar.text, ids_ == IdKind::automatic ? IdKind::integer : ids_, id);
     }
-    if (fault == IdFault::none) [[likely]]
+    if (fault == IdFault::none) [[likely]] {
+      if (doubts_names_ && id.is_text() && has_other_bytes(id.text())) [[unlikely]]
+        doubt_invisible(*doubts_, role_name(role), id.text());
       return true;
+    }
     message_ = fmt::format("{} {} {}", name(part, role), in_ticks(scalar.text), fault_text(fault));
     if (fault == IdFault::missing) message_ += missing_id_remedy(spelling_, false);
     return false;
@@ -385,6 +404,7 @@ class JsonlCodec final : public Codec {
   std::string columns_;
   OptionSpelling spelling_;
   Doubts* doubts_;
+  bool doubts_names_;  // nobody has stated what ids are
   bool vertices_;
   bool event_;
   bool op_is_flag_;
