@@ -26,8 +26,8 @@ class Refused(Exception):
 
 
 class Run:
-    """A finished program: its output, its seconds and those of processors in user mode, its largest resident set, and what it
-    read from disks in MiB.
+    """A finished program: its output, its seconds, and those of processors in user mode. Also its largest resident set and what
+    it read from disks, in MiB.
 
     Raises Refused unless its exit code is one of `fine`."""
 
