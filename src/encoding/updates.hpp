@@ -178,23 +178,27 @@ class LabelsByFirstUse {
   }
 
  private:
-  // Comparing with so few texts is faster than hashing.
-  static constexpr std::size_t few = 8;
-
   /// The number of a label, and whether this is its first use.
   std::pair<std::uint64_t, bool> number_of(std::string_view label) {
-    for (std::size_t i = 0; i < std::min(few, texts_.size()); ++i) {
-      if (texts_[i] == label) return {i, false};
-    }
-    if (texts_.size() >= few) {
-      const auto [place, fresh] = numbers_.try_emplace(label, texts_.size());
-      if (!fresh) return {place->second, false};
-    }
-    texts_.push_back(label);
-    return {texts_.size() - 1, true};
+    std::uint32_t& latest = latest_[place_of(label)];
+    if (latest < texts_.size() && texts_[latest] == label) return {latest, false};
+    const auto [entry, fresh] = numbers_.try_emplace(label, texts_.size());
+    if (fresh) texts_.push_back(label);
+    latest = static_cast<std::uint32_t>(entry->second);  // a larger number only costs a look-up
+    return {entry->second, fresh};
   }
 
-  boost::unordered_flat_map<std::string_view, std::uint64_t> numbers_;  // of all but the first few
+  static std::size_t place_of(std::string_view label) noexcept {
+    if (label.empty()) return 0;
+    const auto first = static_cast<unsigned char>(label.front());
+    const auto last = static_cast<unsigned char>(label.back());
+    return (label.size() * 5 + first * 3U + last) % places;
+  }
+
+  // A stream has few labels. One comparison with the label met last at the same place is quicker than a hash of the text.
+  static constexpr std::size_t places = 64;
+  std::array<std::uint32_t, places> latest_{};
+  boost::unordered_flat_map<std::string_view, std::uint64_t> numbers_;
   std::vector<std::string_view> texts_;
 };
 
