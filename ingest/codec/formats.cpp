@@ -103,17 +103,6 @@ constexpr bool is_in_order() {
 }
 static_assert(is_in_order(), "each value of Format has its entry, in the same order");
 
-/// Whether each format with `begins` has a rank, the others have none, and no two have the same.
-constexpr bool claims_are_ranked() {
-  for (const FormatTraits& traits : table) {
-    if ((traits.begins != nullptr) != (traits.claim_rank != 0)) return false;
-    const auto same = [&](const FormatTraits& other) { return other.claim_rank == traits.claim_rank; };
-    if (traits.claim_rank != 0 && std::ranges::count_if(table, same) != 1) return false;
-  }
-  return true;
-}
-static_assert(claims_are_ranked(), "each format that claims texts has a rank of its own");
-
 }  // namespace
 
 std::span<const FormatTraits> formats() noexcept { return table; }
