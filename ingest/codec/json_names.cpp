@@ -1,5 +1,6 @@
 #include "ingest/codec/json_names.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "ingest/codec/columns.hpp"
@@ -15,9 +16,16 @@ simdjson::error_code JsonNames::find(std::uint32_t node, ondemand::field& field,
     const std::string& name = nodes[child].name;
     return nodes[child].plain && raw[name.size()] == '"' && std::memcmp(raw, name.data(), name.size()) == 0;
   };
-  if (next_found_ < found_.size() && found_[next_found_].node == node && is(found_[next_found_].child)) [[likely]] {
-    found = found_[next_found_++].child;
-    return simdjson::SUCCESS;
+  if (next_found_ < found_.size()) {
+    const Found& next = found_[next_found_];
+    std::array<std::uint64_t, 2> bytes{};
+    std::memcpy(bytes.data(), raw, sizeof bytes);  // Record::padding is readable behind the record
+    const std::uint64_t differs = ((bytes[0] ^ next.key[0]) & next.mask[0]) | ((bytes[1] ^ next.key[1]) & next.mask[1]);
+    if (differs == 0 && next.node == node) [[likely]] {
+      found = next.child;
+      ++next_found_;
+      return simdjson::SUCCESS;
+    }
   }
   if (is_ignored(node, raw)) {
     found = JsonTree::none;
@@ -56,9 +64,18 @@ simdjson::error_code JsonNames::find(std::uint32_t node, ondemand::field& field,
 
 /// Remembers the child as the next one of a record. Records mostly have their keys in the same order.
 void JsonNames::expect(std::uint32_t node, std::uint32_t child) {
-  if (next_found_ == most_expected) return;
+  const std::string& name = tree_.nodes()[child].name;
+  Found next{node, child, {}, {}};
+  if (next_found_ == most_expected || name.size() >= sizeof next.key) return;
+  std::array<char, sizeof next.key> key{};
+  std::array<char, sizeof next.mask> mask{};
+  std::copy(name.begin(), name.end(), key.begin());
+  key[name.size()] = '"';
+  std::fill_n(mask.begin(), name.size() + 1, '\xff');
+  std::memcpy(next.key.data(), key.data(), sizeof next.key);
+  std::memcpy(next.mask.data(), mask.data(), sizeof next.mask);
   if (next_found_ == found_.size()) found_.emplace_back();
-  found_[next_found_++] = {node, child};
+  found_[next_found_++] = next;
 }
 
 /// Whether a key was looked up before and is not read. Records mostly have their keys in the same order. So it compares only

@@ -1,6 +1,7 @@
 // The names of fields in JSON objects: which of them are read.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -42,9 +43,12 @@ class JsonNames {
     std::uint32_t node;
     std::string name;
   };
+  /// A child with its key as JSON writes it, with the closing quote. The mask has the bytes that count.
   struct Found {
     std::uint32_t node = 0;
     std::uint32_t child = 0;
+    std::array<std::uint64_t, 2> key{};
+    std::array<std::uint64_t, 2> mask{};
   };
   static constexpr std::size_t most_expected = 64;
   static constexpr std::size_t most_ignored = 256;
