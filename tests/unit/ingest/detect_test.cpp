@@ -89,7 +89,8 @@ TEST(Detect, MtxThenJsonThenTveThenJlgWinsATextThatSeveralClaim) {
   constexpr std::string_view banner = "% by hand\n%%MatrixMarket matrix coordinate pattern general\ne 1 2\ne 2 3\n";
   EXPECT_THAT(claims(banner), ElementsAre("tve", "mtx"));
   EXPECT_EQ(detected(banner), "mtx");
-  EXPECT_THAT(error_of([&] { read_all(banner); }), StartsWith("test:3: malformed: the line of sizes is "));
+  EXPECT_THAT(error_of([&] { read_all(banner); }),
+              StartsWith("test:3: the header's `e` is not an integer; write ROWS COLUMNS ENTRIES"));
 
   constexpr std::string_view lines = "1,2,u\ne 0 1\ne 1 2\n";
   EXPECT_THAT(claims(lines), ElementsAre("tve", "jlg"));
