@@ -13,6 +13,7 @@
 #include "ingest/codec/columns.hpp"
 #include "ingest/codec/formats.hpp"
 #include "ingest/codec/mtx.hpp"
+#include "ingest/codec/time_guess.hpp"
 #include "ingest/source/byte_buffer.hpp"
 #include "ingest/source/line_source.hpp"
 
@@ -190,6 +191,10 @@ class FileStream final : public UpdateStream {
     }
     if (format_ == Format::jsonl && options_.format && head.find_first_of("{[") == std::string_view::npos)
       advice_ = no_json(head);
+    if (format_ == Format::jsonl && begins_with_row(head)) {
+      row_advice_ = columns_of_rows(options_.spelling, options_.codec.columns, options_.codec.vertices) +
+                    " reads an array of such values as a row, else ";
+    }
     // An empty file has no format, so options cannot contradict it.
     const CodecOptions codec = format_ ? codec_options(head) : CodecOptions();
     codec_ = make_codec(format_.value_or(Format::snap), codec);
@@ -216,6 +221,15 @@ class FileStream final : public UpdateStream {
     if (plain) doubt_weights(head, codec, doubts_);
     if (plain || headless) doubt_first_record(head, *format_, codec, doubts_);
     if ((plain || headless) && !options_.codec.vertices) doubt_sizes(head, format_ == Format::snap, doubts_);
+  }
+
+  /// Whether a text begins with an array whose first element is a number or a text.
+  [[nodiscard]] static bool begins_with_row(std::string_view head) noexcept {
+    constexpr std::string_view blanks = " \t\r\n";
+    const std::size_t first = std::min(head.find_first_not_of(blanks), head.size());
+    const std::size_t inner = head.find_first_not_of(blanks, first + 1);
+    return head.substr(first).starts_with('[') && inner != std::string_view::npos &&
+           std::string_view("\"-0123456789").find(head[inner]) != std::string_view::npos;
   }
 
   /// An option without its value, as the user writes it.
@@ -245,7 +259,7 @@ class FileStream final : public UpdateStream {
     // Only CSV has a separator that can be set.
     const char separator = options_.codec.separator;
     const bool separates = separator != 0 && first_line(head).find(separator) != std::string_view::npos;
-    if (separates && (format == Format::snap || format == Format::tsv)) return Format::csv;
+    if (separates && (!format || format == Format::snap || format == Format::tsv)) return Format::csv;
     if (format) return *format;
     for (const auto& [magic, noun, role] : whole_files) {
       if (!head.starts_with(magic)) continue;
@@ -260,7 +274,7 @@ class FileStream final : public UpdateStream {
     }
     throw Error(name_ + ":1", fmt::format("the format is not recognised; the data starts with {}", in_ticks(head)),
                 fmt::format("{} says which of {} it is{}", option("format"), names_of_texts(),
-                            advice_on_names(head, options_.spelling)));
+                            advice_on_names(head, options_.spelling, options_.codec.vertices)));
   }
 
   /// What to do about data that should be JSON and has no object.
@@ -280,7 +294,10 @@ class FileStream final : public UpdateStream {
 
   /// What to do about a refused record, up to the words "correct the record".
   [[nodiscard]] std::string advice_about(const DeadLetter& letter) const {
-    if (letter.reason == RejectReason::malformed) return advice_;
+    if (letter.reason == RejectReason::malformed) {
+      const bool scalar = letter.record.find_first_of("[{") != 0;
+      return scalar && !row_advice_.empty() ? row_advice_ : advice_;
+    }
     std::string advice = codec_->advice(letter.reason, letter.record);
     if (advice.empty() && letter.reason == RejectReason::missing_time) return no_time();
     if (!advice.empty() || letter.reason != RejectReason::bad_time) return advice.empty() ? advice : advice + ", else ";
@@ -290,6 +307,8 @@ class FileStream final : public UpdateStream {
     const std::size_t digits =
         letter.message.substr(start, letter.message.find('`', start) - start).find_first_not_of("0123456789");
     const std::size_t length = digits == std::string_view::npos ? letter.message.find('`', start) - start : 0;
+    const std::string_view text = std::string_view(letter.message).substr(start, letter.message.find('`', start) - start);
+    if (const std::string form = time_format_advice(options_.spelling, text); !form.empty()) return form + ", else ";
     const std::string in_us = options_.spelling("time-unit", "us");
     if (length >= fewest_of_ns) return fmt::format("if it is in nanoseconds divide it by 1000 and give {}, else ", in_us);
     if (length >= fewest_of_us) return fmt::format("if it is in microseconds give {}, else ", in_us);
@@ -329,7 +348,8 @@ class FileStream final : public UpdateStream {
   std::shared_ptr<DeadLetterSink> letters_;
   std::optional<Format> format_;
   bool directed_ = true;
-  std::string advice_;  // about malformed records
+  std::string advice_;      // about malformed records
+  std::string row_advice_;  // about elements of an array that may be a row
   Doubts doubts_;
   std::unique_ptr<Codec> codec_;
   std::unique_ptr<RecordSource> source_;

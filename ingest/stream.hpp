@@ -63,9 +63,16 @@ class UpdateStream {
 
   /// Waits for the next batch, as next_batch() does. Returns false at the end.
   bool next(PositionedBatch& batch, const std::function<bool()>& stop = {}) { return next_batch(*this, batch, stop); }
+  /// Waits up to `timeout` for the next batch, and exchanges `batch` for it. Returns at once if wake() was called. At the end,
+  /// it returns Arrival::ended each time. Throws Error if the input cannot be read further, after every batch before that
+  /// point.
   virtual Arrival next_within(PositionedBatch& batch, std::chrono::milliseconds timeout) = 0;
+  /// Waits for the updates that the next call will most likely return, and returns them. They stay as they are until that call.
+  /// Null if `stop` is requested, if nothing more comes, or without read_ahead. Any thread may call it between two calls.
   virtual const UpdateBatch* upcoming(const std::stop_token& stop) = 0;
+  /// Ends reading. The complete records read so far are the last batch. Any thread may call it, more than once.
   virtual void stop() = 0;
+  /// Ends a next_within() that waits, or else the next one that would wait. Any thread may call it.
   virtual void wake() = 0;
   /// Call it once for each batch, after the engine took it. Counts the records that the codec or the engine refused, and writes
   /// dead letters. With OnError::fail it throws Error, with file:line, fault and remedy, if any was refused.

@@ -26,7 +26,8 @@ class Refused(Exception):
 
 
 class Run:
-    """A finished program: its output, its seconds, its largest resident set, and what it read from disks in MiB.
+    """A finished program: its output, its seconds, and those of processors in user mode. Also its largest resident set and what
+    it read from disks, in MiB.
 
     Raises Refused unless its exit code is one of `fine`."""
 
@@ -38,6 +39,7 @@ class Run:
                 _, status, usage = os.wait4(process.pid, 0)
                 process.returncode = os.waitstatus_to_exitcode(status)
             self.wall = time.monotonic() - begin
+            self.user = usage.ru_utime
             self.peak_mib = usage.ru_maxrss / 1024
             self.disk_mib = usage.ru_inblock / 2048
             out.seek(0)

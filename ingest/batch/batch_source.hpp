@@ -31,6 +31,9 @@ enum class Arrival : std::uint8_t { batch, nothing, ended };
 /// - Commit: a source does not know what became of its batches. How far a batch reaches is a part of the batch, and whoever
 ///   commits it stores that with the results. In a file that is its last position. In topics it is the end of each partition.
 ///
+/// The compiler checks the shape alone: the names of these functions, and what they take and return. Tests check the promises
+/// (batch_queue_test.cpp).
+///
 /// One thread uses it. Other threads may call upcoming(), stop() and wake().
 template <class Source, class Batch>
 concept BatchSource = requires(Source& source, Batch& batch, std::chrono::milliseconds timeout, const std::stop_token& stop) {
@@ -41,7 +44,8 @@ concept BatchSource = requires(Source& source, Batch& batch, std::chrono::millis
 };
 
 /// Waits for the next batch of any source. Returns false at the end. If `stop` says so while it waits, calls source.stop().
-/// `stop` is called some twenty times a second.
+/// `stop` is called some twenty times a second. A caller that has more to do than to wait calls next_within() itself: the
+/// service also serves requests, and looks after its transactions.
 template <class Batch, BatchSource<Batch> Source>
 bool next_batch(Source& source, Batch& batch, const std::function<bool()>& stop = {}) {
   constexpr std::chrono::milliseconds pause{50};

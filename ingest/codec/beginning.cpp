@@ -11,36 +11,14 @@
 #include "deltamatch/error.hpp"
 #include "ingest/codec/delimited.hpp"
 #include "ingest/codec/fields.hpp"
+#include "ingest/codec/head_lines.hpp"
+#include "ingest/codec/header_words.hpp"
 #include "ingest/codec/label_numbers.hpp"
 #include "ingest/codec/size_line.hpp"
 #include "ingest/source/bytes.hpp"
 
 namespace deltamatch::ingest {
 namespace {
-
-struct Line {
-  std::string_view text;
-  std::uint64_t number;
-};
-
-/// The first lines that are not blank.
-std::vector<Line> lines_of(std::string_view head, std::size_t most) {
-  std::vector<Line> lines;
-  std::uint64_t number = 0;
-  while (!head.empty() && lines.size() < most) {
-    std::string_view line = head.substr(0, head.find('\n'));
-    head.remove_prefix(std::min(line.size() + 1, head.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    ++number;
-    if (!without_blanks(line).empty()) lines.push_back({line, number});
-  }
-  return lines;
-}
-
-bool is_comment(std::string_view line) noexcept {
-  line = without_blanks(line);
-  return line.starts_with('#') || line.starts_with('%');
-}
 
 /// The words of a comment, in small letters.
 std::vector<std::string> words_of(std::string_view line) {
@@ -78,43 +56,6 @@ bool is_header(std::string_view line, CodecOptions options) {
 bool is_separator_line(std::string_view line) noexcept {
   line = csv_cell(line);
   return line.size() == 5 && same_letters(line.substr(0, 4), "sep=");
-}
-
-/// The words between blanks.
-std::vector<std::string_view> split(std::string_view line) {
-  std::vector<std::string_view> words;
-  for (std::size_t at = line.find_first_not_of(" \t"); at != std::string_view::npos; at = line.find_first_not_of(" \t", at)) {
-    const std::size_t end = std::min(line.find_first_of(" \t", at), line.size());
-    words.push_back(line.substr(at, end - at));
-    at = end;
-  }
-  return words;
-}
-
-/// The arrow between two ends: `1 -> 2`, with anything behind it, or `1->2` alone. Empty if there is none.
-std::string_view arrow_in(std::string_view line) {
-  constexpr auto arrows = std::to_array<std::string_view>({"-->", "->", "=>", "\u2192", "<--", "<-", "--"});
-  const std::vector<std::string_view> words = split(line);
-  for (const std::string_view arrow : arrows) {
-    if (words.size() >= 3 && words[1] == arrow) return arrow;
-    const std::size_t at = words.size() == 1 && arrow != "--" ? words[0].find(arrow) : std::string_view::npos;
-    if (at != std::string_view::npos && at != 0 && at + arrow.size() < words[0].size()) return arrow;
-  }
-  return {};
-}
-
-/// Whether a line is a tuple, or a list of tuples: `(1, 2)`, `('a', 'b'),`, `[(1, 2), (2, 3)]`.
-bool is_tuple(std::string_view line) noexcept {
-  line = without_blanks(line);
-  if (line.starts_with('[')) line = without_blanks(line.substr(1));
-  return line.starts_with('(') && line.find(',') < line.find(')') && line.find(')') != std::string_view::npos;
-}
-
-/// Whether a line is the problem line of DIMACS: `p edge 5 4`.
-bool is_dimacs_problem(std::string_view line) {
-  const std::vector<std::string_view> words = split(line);
-  const auto is_count = [](std::string_view word) { return word.find_first_not_of("0123456789") == std::string_view::npos; };
-  return words.size() == 4 && words[0] == "p" && !is_count(words[1]) && is_count(words[2]) && is_count(words[3]);
 }
 
 }  // namespace
@@ -156,53 +97,6 @@ void refuse_archive(std::string_view head, const std::string& name) {
     throw Error(name, fmt::format("is packed twice: what it unpacks to is a {} archive", archive),
                 "unpack it once, with gzip -d, xz -d or zstd -d, and give the result");
   }
-}
-
-void refuse_notation(std::string_view head, const std::string& name, std::optional<Format> format) {
-  if (format && *format != Format::snap && *format != Format::tve) return;
-  constexpr std::size_t enough = 32;
-  std::vector<Line> lines = lines_of(head, enough);
-  std::erase_if(lines, [](const Line& line) { return is_comment(line.text); });
-  const auto refuse = [&](const Line& line, std::string_view what, const std::string& command) {
-    throw Error(fmt::format("{}:{}", name, line.number), fmt::format("{} {}", in_ticks(line.text), what),
-                "convert the file: " + command);
-  };
-  const auto problem = std::ranges::find_if(lines, [](const Line& line) { return !split(line.text)[0].starts_with('c'); });
-  if (problem != lines.end() && is_dimacs_problem(problem->text)) {
-    refuse(*problem, "begins a graph of DIMACS, which is not read here",
-           R"(awk '$1 == "e" || $1 == "a" {print $2, $3}' FILE (edges `e` have no direction))");
-  }
-  if (lines.empty() || format == Format::tve) return;
-  const std::string_view arrow = arrow_in(lines[0].text);
-  if (!arrow.empty() && std::ranges::all_of(lines, [&](const Line& line) { return arrow_in(line.text) == arrow; })) {
-    refuse(lines[0], "is an edge with an arrow, which is not read",
-           arrow.starts_with('<') ? fmt::format(R"(sed -E 's/^(.*[^ ]) *{} *([^ ]+)/\2\t\1/' FILE)", arrow)
-                                  : fmt::format(R"(sed 's/[[:blank:]]*{}[[:blank:]]*/\t/' FILE)", arrow));
-  }
-  if (std::ranges::all_of(lines, [](const Line& line) { return is_tuple(line.text); }))
-    refuse(lines[0], "is an edge in parentheses, which are not read", R"(grep -o '([^()]*)' FILE | tr -d "()'")");
-}
-
-std::string advice_on_names(std::string_view head, const OptionSpelling& spelling) {
-  constexpr std::size_t enough = 16;
-  constexpr std::size_t most_words = 5;
-  const std::vector<Line> lines = lines_of(head, enough);
-  const auto all = [&](auto holds) { return !lines.empty() && std::ranges::all_of(lines, holds); };
-  const auto tabs = [&](std::size_t least) {
-    return all([&](const Line& line) { return std::ranges::count(line.text, '\t') == static_cast<std::ptrdiff_t>(least); });
-  };
-  const auto is_plain = [](std::string_view word) { return word.find_first_of("()[]{}<>,;\"'") == std::string_view::npos; };
-  const bool blanks = all([&](const Line& line) {
-    const std::vector<std::string_view> words = split(line.text);
-    return words.size() >= 2 && words.size() <= most_words && std::ranges::all_of(words, is_plain);
-  });
-  const std::string tsv = spelling("format", "tsv");
-  if (tabs(1)) return fmt::format("; if the lines are edges between names, give {}", tsv);
-  if (tabs(2))
-    return fmt::format("; if the lines are edges between names, give {} {}", tsv, spelling("columns", "source,target,label"));
-  if (!blanks) return {};
-  return fmt::format("; if the lines are edges between names, give {} {}", spelling("format", "snap"),
-                     spelling.common("ids", "string"));
 }
 
 void refuse_lines_above_header(std::string_view head, const std::string& name, const CodecOptions& options) {
@@ -276,13 +170,21 @@ void doubt_sizes(std::string_view head, bool comments, Doubts& doubts) {
   }
 }
 
+namespace {
+
+std::string text_of(const Id& id) { return id.is_text() ? std::string(id.text()) : fmt::format("{}", id.number()); }
+
+}  // namespace
+
 void doubt_first_record(std::string_view head, Format format, const CodecOptions& options, Doubts& doubts) {
   constexpr std::size_t enough = 16;
   CodecOptions alone = options;
   alone.doubts = nullptr;
   const std::unique_ptr<Codec> codec = make_codec(format, alone);
   std::optional<Line> first;
+  std::vector<std::string> words;  // of the first record, if it looks like a header
   std::size_t numbers = 0;
+  std::size_t others = 0;
   for (const Line& line : lines_of(head, enough)) {
     const Decoded decoded = codec->decode(line.text);
     if (!decoded.remedy.empty()) return;
@@ -294,21 +196,26 @@ void doubt_first_record(std::string_view head, Format format, const CodecOptions
     if (!first) {
       if (source || target) return;
       first = line;
+      words = {text_of(update.source), text_of(edge ? update.target : update.source)};
+      if (!edge || !std::ranges::all_of(words, [](const std::string& word) { return is_header_word(word); })) words.clear();
     } else if (!source || !target) {
-      return;
+      if (words.empty() ||
+          std::ranges::count(words, text_of(update.source)) + std::ranges::count(words, text_of(update.target)) != 0)
+        return;
+      ++others;
     } else {
       ++numbers;
     }
   }
-  if (!first || numbers < 2) return;
-  doubts.report_at(
-      {first->number, 0}, "header_as_record",
-      fmt::format("the words of {} are read as ids, but numbers follow: it may be a header", in_ticks(first->text)),
-      format == Format::csv ? fmt::format("{} passes over it, {} says that it is a record",
-                                          options.vertices ? doubts.spelling()("columns", "vertex=NAME,label=NAME")
-                                                           : doubts.spelling()("header", "yes"),
-                                          doubts.spelling()("header", "no"))
-                            : "leave the line out if it is one");
+  if (!first || (numbers < 2 && (words.empty() || others < 2)) || (others != 0 && words.empty())) return;
+  doubts.report_at({first->number, 0}, "header_as_record",
+                   fmt::format("the words of {} are read as ids, but {}: it may be a header", in_ticks(first->text),
+                               others == 0 ? "numbers follow" : "are names of columns"),
+                   format == Format::csv ? fmt::format("{} passes over it, {} says that it is a record",
+                                                       options.vertices ? doubts.spelling()("columns", "vertex=NAME,label=NAME")
+                                                                        : doubts.spelling()("header", "yes"),
+                                                       doubts.spelling()("header", "no"))
+                                         : "leave the line out if it is one");
 }
 
 }  // namespace deltamatch::ingest

@@ -22,11 +22,13 @@ void refuse_lone_returns(std::string_view head, const std::string& name);
 void refuse_archive(std::string_view head, const std::string& name);
 
 /// Throws Error, with the command that converts the file, if its lines are edges in a notation that would be misread. These are
-/// `1 -> 2`, `(1, 2)` and DIMACS (`p edge 3 2`, `e 1 2`). `format`: nothing if it is to be recognised.
+/// `1 -> 2`, `(1, 2)`, DIMACS (`p edge 3 2`, `e 1 2`), METIS and
+/// triples of RDF. `format`: nothing if it is to be recognised.
 void refuse_notation(std::string_view head, const std::string& name, std::optional<Format> format);
 
-/// Which options read lines that may be edges between names, behind a semicolon. Empty if there are none.
-[[nodiscard]] std::string advice_on_names(std::string_view head, const OptionSpelling& spelling);
+/// Which options read lines whose format is not recognised: edges between names, or vertices and their labels. Or which command
+/// converts them. It follows the fault behind a semicolon. Empty if there is none.
+[[nodiscard]] std::string advice_on_names(std::string_view head, const OptionSpelling& spelling, bool vertices);
 
 /// Throws Error if other lines stand above the header of a CSV file: a title, comments, or Excel's `sep=;`.
 void refuse_lines_above_header(std::string_view head, const std::string& name, const CodecOptions& options);

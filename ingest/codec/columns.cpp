@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <string>
 #include <utility>
 
 #include "deltamatch/error.hpp"
+#include "ingest/codec/name_doubts.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -79,7 +81,7 @@ bool is_usual_key(std::string_view name) noexcept {
 }
 
 std::string time_column_advice(const OptionSpelling& spelling, std::string_view columns, std::string_view name) {
-  return fmt::format("{} reads {} as the time", spelling("columns", with_column(columns, fmt::format("time={}", name))),
+  return fmt::format("{} reads {} as the time", spell_columns(spelling, with_column(columns, fmt::format("time={}", name))),
                      in_ticks(name));
 }
 
@@ -117,29 +119,53 @@ Layout::Layout(const std::vector<std::optional<Role>>& positions) : Layout() {
   }
 }
 
-std::string spell_columns(const OptionSpelling& spelling, std::string_view value) {
+std::string spell(const OptionSpelling& spelling, std::string_view option, std::string_view value) {
   const auto plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c < 0; };
-  const bool bare = std::ranges::all_of(
-      value, [&](char c) { return plain(c) || std::string_view("_-.,=:/@+%").find(c) != std::string_view::npos; });
-  return spelling("columns", bare || spelling.in_configuration ? std::string(value) : fmt::format("'{}'", value));
+  const bool bare = !value.empty() && std::ranges::all_of(value, [&](char c) {
+    return plain(c) || std::string_view("_-.,=:/@+%").find(c) != std::string_view::npos;
+  });
+  if (bare || spelling.in_configuration) return spelling(option, value);
+  std::string quoted;
+  for (const char c : value) quoted += c == '\'' ? std::string(R"('\'')") : std::string(1, c);
+  return spelling(option, fmt::format("'{}'", quoted));
 }
 
-void tell_unread_operation(Doubts& doubts, const OptionSpelling& spelling, std::string_view columns, std::string_view name,
-                           std::string_view value) {
-  const std::string read = spell_columns(spelling, with_column(columns, fmt::format("op={}", name)));
-  const std::string none = spell_columns(spelling, with_column(columns, "op="));
-  std::string remedy = fmt::format("{} reads it", read);
-  if (is_sql_server_operation(name)) {
-    const std::string_view values = "1,3=-;2,4=+";
-    remedy = fmt::format("{} and {} read it", read,
-                         spelling("op-values", spelling.in_configuration ? std::string(values) : fmt::format("'{}'", values)));
-  } else if (is_deletion_time(name)) {
-    remedy = "leave such records out, or give them a column op that says delete";
+std::string spell_columns(const OptionSpelling& spelling, std::string_view value) {
+  return value.empty() ? spelling("columns", value) : spell(spelling, "columns", value);
+}
+
+std::string what_of_operation(std::string_view name, std::string_view value) {
+  return fmt::format("{} is ignored; its value {} looks like a deletion, but the record inserts", in_ticks(name),
+                     in_ticks(value));
+}
+
+std::string remedy_of_unread(const OptionSpelling& spelling, std::string_view columns, std::string_view name,
+                             std::string_view value) {
+  return fmt::format("{}, {} says that it is no operation", remedy_of_operation(spelling, columns, name, value),
+                     spell_columns(spelling, with_column(columns, "op=")));
+}
+
+std::string first_two(std::size_t columns) {
+  std::string positions = "source,target";
+  for (std::size_t column = 2; column < columns; ++column) positions += ",-";
+  return positions;
+}
+
+std::string skipping_columns(const OptionSpelling& spelling, const ColumnSpec& spec, std::size_t columns) {
+  if (columns <= spec.positions.size() || spec.positions.empty()) return {};
+  std::string positions;
+  for (std::size_t column = 0; column < columns; ++column) {
+    const bool given = column < spec.positions.size() && spec.positions[column];
+    positions.append(positions.empty() ? "" : ",").append(given ? role_name(*spec.positions[column]) : "-");
   }
-  doubts.tell(
-      "operation_unread",
-      fmt::format("{} is ignored; its value {} looks like a deletion, but the record inserts", in_ticks(name), in_ticks(value)),
-      fmt::format("{}, {} says that it is no operation", remedy, none));
+  return fmt::format("{} leaves the other columns out", spelling("columns", positions));
+}
+
+std::string columns_of_rows(const OptionSpelling& spelling, std::string_view columns, bool vertices) {
+  std::string all(columns);
+  for (const std::string_view entry : vertices ? std::array{"vertex=0", "label=1"} : std::array{"source=0", "target=1"})
+    all = with_column(all, entry);
+  return spell_columns(spelling, all);
 }
 
 std::string remedy_of_label(const OptionSpelling& spelling, std::string_view columns, std::string_view name) {

@@ -16,6 +16,7 @@
 #include "ingest/codec/codec.hpp"
 #include "ingest/codec/doubts.hpp"
 #include "ingest/codec/fields.hpp"
+#include "ingest/codec/operation_columns.hpp"
 #include "ingest/codec/operations.hpp"
 
 namespace deltamatch::ingest {
@@ -90,15 +91,27 @@ struct ColumnSpec {
 /// Says how to keep a word for a missing id as a name. Follows the fault in a message.
 [[nodiscard]] std::string missing_id_remedy(const OptionSpelling& spelling, bool quotes);
 
-/// Spells the option `columns` with quotes for a shell if it needs them: `--columns 'op=__$operation'`.
+/// Spells an option, on a command line with quotes for a shell if its value needs them: `--columns 'op=__$operation'`.
+[[nodiscard]] std::string spell(const OptionSpelling& spelling, std::string_view option, std::string_view value);
+/// The same for the option `columns`.
 [[nodiscard]] std::string spell_columns(const OptionSpelling& spelling, std::string_view value);
 
-/// Reports that a column or field which is not read has a value that says a removal. `columns` is the option as given.
-void tell_unread_operation(Doubts& doubts, const OptionSpelling& spelling, std::string_view columns, std::string_view name,
-                           std::string_view value);
+/// Says that a column or field which is not read has a value that says a removal.
+[[nodiscard]] std::string what_of_operation(std::string_view name, std::string_view value);
+/// What to do about it. `columns` is the option as given.
+[[nodiscard]] std::string remedy_of_unread(const OptionSpelling& spelling, std::string_view columns, std::string_view name,
+                                           std::string_view value);
 
 /// What to do if a label column that nobody has named says the operation.
 [[nodiscard]] std::string remedy_of_label(const OptionSpelling& spelling, std::string_view columns, std::string_view name);
+
+/// The columns of edges by position, of which all but the first two are skipped: "source,target,-,-".
+[[nodiscard]] std::string first_two(std::size_t columns);
+/// Says how to skip the columns behind those that have a role by position. Empty if there are none.
+[[nodiscard]] std::string skipping_columns(const OptionSpelling& spelling, const ColumnSpec& spec, std::size_t columns);
+
+/// The option that reads a JSON array as a row. `columns` is the option as given.
+[[nodiscard]] std::string columns_of_rows(const OptionSpelling& spelling, std::string_view columns, bool vertices);
 
 /// Column number per role.
 class Layout {

@@ -16,6 +16,8 @@
 #include "ingest/codec/delimited.hpp"
 #include "ingest/codec/doubts.hpp"
 #include "ingest/codec/gephi_type.hpp"
+#include "ingest/codec/header_words.hpp"
+#include "ingest/codec/unread_operations.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -38,11 +40,12 @@ class CsvCodec final : public Codec {
         doubts_hashes_(doubts_ != nullptr && !options.ids),
         vertices_(options.vertices),
         may_begin_with_words_(!spec_.named() && !options.header),
+        operations_(spelling_, options.columns),
         type_(options.columns, spelling_, options.directed, spec_.name(Role::label).has_value()) {
     separator_ = options.separator;
-    if (separator_ != 0 && separator_ != ',' && separator_ != ';' && separator_ != '\t') {
+    if (separator_ != 0 && std::string_view(",;\t|").find(separator_) == std::string_view::npos) {
       throw Error(ErrorKind::usage, "separator", in_ticks({&separator_, 1}) + " cannot separate CSV fields",
-                  "use , ; or a tab");
+                  "use , ; | or a tab");
     }
     if (!spec_.named()) {
       layout_ = Layout(spec_.positions);
@@ -63,7 +66,7 @@ class CsvCodec final : public Codec {
   Decoded decode(std::string_view record) override {
     if (record.find_first_not_of(" \t") == std::string_view::npos) return {};
     if (separator_ == 0) separator_ = csv_separator(record);
-    const bool whole = split_csv<false>(record, separator_, fields_, scratch_, quoted_);
+    const bool whole = split_csv(record, separator_, fields_, scratch_);
     if (awaits_header_) {
       const std::string fault = spec_.named() ? read_header(whole) : std::string();
       awaits_header_ = !fault.empty();
@@ -83,7 +86,7 @@ class CsvCodec final : public Codec {
     if (type_column_) {
       if (std::optional<Decoded> refused = read_type(fields_[*type_column_])) return *refused;
     }
-    if (!watched_.empty()) watch_operations();
+    if (!operations_.empty()) operations_.see(fields_, *doubts_);
     Decoded decoded = maker_.make(layout_, fields_);
     if (maker_.lacks_id()) [[unlikely]]
       decoded = take_quoted_names(record);
@@ -93,7 +96,8 @@ class CsvCodec final : public Codec {
     return several_labels_ ? one_label(decoded) : decoded;
   }
 
-  [[nodiscard]] std::string advice(RejectReason reason, std::string_view /*record*/) const override {
+  [[nodiscard]] std::string advice(RejectReason reason, std::string_view record) const override {
+    if (reason == RejectReason::wrong_arity) return advice_on_columns(record);
     if (reason != RejectReason::missing_time) return {};
     const auto found = std::ranges::find_if(unread_, [&](std::size_t column) { return may_be_time(header_[column]); });
     if (layout_.has(Role::time) || found == unread_.end()) return {};
@@ -101,15 +105,24 @@ class CsvCodec final : public Codec {
   }
 
  private:
-  /// A column that is not read and may say the operation: by its name, or because all its values so far are such words.
-  struct Watched {
-    std::size_t column;
-    bool by_name;
-  };
+  /// What to do if a record has other fields than the positions say.
+  [[nodiscard]] std::string advice_on_columns(std::string_view record) const {
+    if (spec_.named()) return {};
+    std::vector<std::string_view> fields;
+    std::string scratch;
+    if (!split_csv(record, separator_, fields, scratch)) return {};
+    const auto is_id = [](std::string_view cell) {
+      return cell.ends_with(":ID") || cell.find(":ID(") != std::string_view::npos;
+    };
+    const auto id = std::ranges::find_if(fields, is_id);
+    if (layout_.has(Role::vertex) && id != fields.end() && std::ranges::find(fields, ":LABEL") != fields.end())
+      return spell_columns(spelling_, fmt::format("vertex={},label=:LABEL", *id)) + " reads this header of Neo4j";
+    return skipping_columns(spelling_, spec_, fields.size());
+  }
 
   void find_unread() {
     unread_.clear();
-    watched_.clear();
+    operations_.clear();
     watches_label_ = false;
     for (std::size_t column = 0; column < fields_.size(); ++column) {
       bool read = type_column_ == column;
@@ -120,7 +133,7 @@ class CsvCodec final : public Codec {
     }
     const bool says = layout_.has(Role::op) || layout_.has(Role::deleted) || spec_.name(Role::op) || spec_.name(Role::deleted);
     if (says || doubts_ == nullptr) return;
-    for (const std::size_t column : unread_) watched_.push_back({column, may_say_operation(fields_[column])});
+    operations_.watch(unread_, fields_);
     watches_label_ = !spec_.name(Role::label);
   }
 
@@ -128,20 +141,6 @@ class CsvCodec final : public Codec {
     const auto column = static_cast<std::size_t>(layout_.column(Role::label));
     doubts_->guessed_label(header_[column], fields_[column], remedy_of_label(spelling_, columns_, header_[column]));
     watches_label_ = doubts_->watches_labels();
-  }
-
-  void watch_operations() {
-    constexpr std::size_t shortest_word = 3;  // single letters may mean anything
-    std::erase_if(watched_, [&](const Watched& watched) {
-      const std::string_view value = fields_[watched.column];
-      if (value.empty()) return false;
-      const bool word = value.size() >= shortest_word && usual_.read(value).has_value();
-      if (!watched.by_name && !word) return true;
-      if (is_deletion_flag(header_[watched.column]) && !word && !usual_.read(value, true)) return true;  // it counts something
-      if (says_removal(header_[watched.column], value))
-        tell_unread_operation(*doubts_, spelling_, columns_, header_[watched.column], value);
-      return false;
-    });
   }
 
   /// What to do if the first record, whose columns have their meaning by position, is a header.
@@ -194,7 +193,7 @@ class CsvCodec final : public Codec {
 
   /// Reads the record again. A quoted word for a missing id is a name.
   Decoded take_quoted_names(std::string_view record) {
-    split_csv<true>(record, separator_, fields_, scratch_, quoted_);
+    split_csv(record, separator_, fields_, scratch_, &quoted_);
     maker_.take_as_names(quoted_);
     const Decoded decoded = maker_.make(layout_, fields_);
     maker_.take_as_names({});
@@ -234,7 +233,10 @@ class CsvCodec final : public Codec {
     if (edges) find_type_column(twice[static_cast<std::size_t>(Role::label)]);
     for (std::size_t r = 0; r < role_count; ++r) {
       const auto role = static_cast<Role>(r);
-      if (twice[r] && layout_.has(role)) return fmt::format("has two columns for {}", role_name(role));
+      if (twice[r] && layout_.has(role)) {
+        twice_ = role;
+        return fmt::format("has two columns for {}", role_name(role));
+      }
       if (spec_.names[r] && !spec_.names[r]->empty() && !layout_.has(role)) {
         return fmt::format("has no column {} for {}", in_ticks(*spec_.names[r]), role_name(role));
       }
@@ -295,6 +297,7 @@ class CsvCodec final : public Codec {
     type_column_ = type;
     type_.may_be_label(!spec_.name(Role::label) && labels.empty());
     if (labels.empty()) return;
+    type_.name_columns(fields_[*type], fields_[labels.back()]);
     labels_twice = labels.size() > 1;
     layout_.set(Role::label, labels.back());
   }
@@ -317,14 +320,42 @@ class CsvCodec final : public Codec {
 
   Decoded bad_header(std::string_view record, std::string_view fault) {
     constexpr std::size_t longest = 400;  // enough to show all names
-    const std::string edges = spelling_("columns", "source=NAME,target=NAME");
     const std::string vertices = fmt::format("vertex={},label={}", column_name(Role::vertex), column_name(Role::label));
-    const std::string text = fmt::format("the CSV header {} {}", in_ticks(record, longest), fault);
-    if (!remedy_.empty()) return end_with(text, std::exchange(remedy_, {}));
-    return end_with(text, fault == events ? fmt::format("give {} if the records are edges, {} if they are vertices", edges,
-                                                        spelling_("columns", vertices))
-                                          : fmt::format("give {}, or if there is no header {}", edges,
-                                                        spelling_("columns", "source,target")));
+    const auto ends = columns_of_ends(fields_);
+    const std::string edges = spell_columns(
+        spelling_, ends ? fmt::format("source={},target={}", ends->first, ends->second) : "source=NAME,target=NAME");
+    const std::string remedy =
+        !remedy_.empty()  ? std::exchange(remedy_, {})
+        : fault == events ? fmt::format("give {} if the records are edges, {} if they are vertices", edges,
+                                        spell_columns(spelling_, vertices))
+        : twice_          ? one_of_two(*twice_)
+        : ends            ? fmt::format("give {}", edges)
+               : fmt::format("give {}, or if there is no header {}", edges, spelling_("columns", first_two(fields_.size())));
+    return end_with(fmt::format("the CSV header {} {}", in_ticks(record, longest), fault), remedy);
+  }
+
+  /// What to do if two columns have a role. If their names differ, `columns` can name one. Else they have positions alone.
+  [[nodiscard]] std::string one_of_two(Role role) const {
+    std::vector<std::string_view> names;
+    std::string positions;
+    std::array<bool, role_count> taken{};
+    for (const std::string_view field : fields_) {
+      std::string_view entry = "-";
+      for (std::size_t r = 0; r < role_count && field.size() != 0; ++r) {
+        if (!is_called(field, static_cast<Role>(r)) || std::exchange(taken[r], true)) continue;
+        entry = role_name(static_cast<Role>(r));
+      }
+      positions.append(positions.empty() ? "" : ",").append(entry);
+      if (is_called(field, role)) names.push_back(field);
+    }
+    if (std::ranges::any_of(names, [&](std::string_view name) { return name != names[0]; })) {
+      const auto option = [&](std::string_view name) {
+        return spell_columns(spelling_, with_column(columns_, fmt::format("{}={}", role_name(role), name)));
+      };
+      return fmt::format("give {} or {}", option(names[0]), option(names[1]));
+    }
+    return fmt::format("give {} {}, which read the first of them by its position", spelling_("header", "yes"),
+                       spelling_("columns", positions));
   }
 
   std::string columns_;
@@ -341,9 +372,8 @@ class CsvCodec final : public Codec {
   std::string remedy_;
   std::vector<std::string> header_;
   std::vector<std::size_t> unread_;
-  std::vector<Watched> watched_;
+  UnreadOperations operations_;
   bool watches_label_ = false;  // the label column got its meaning by a usual name
-  Operations usual_;
   bool several_labels_ = false;
   std::vector<char> quoted_;
   char separator_ = 0;
@@ -352,25 +382,12 @@ class CsvCodec final : public Codec {
   std::vector<std::string_view> fields_;
   std::string scratch_;
 
+  std::optional<Role> twice_;               // a role that two columns of the header have
   std::optional<std::size_t> type_column_;  // that is, or may be, Gephi's
   GephiType type_;
 };
 
 }  // namespace
-
-char csv_separator(std::string_view record) noexcept {
-  char best = ',';
-  for (const char c : {';', '\t'}) {
-    if (std::count(record.begin(), record.end(), c) > std::count(record.begin(), record.end(), best)) best = c;
-  }
-  return best;
-}
-
-std::string_view csv_cell(std::string_view text) noexcept {
-  text = without_blanks(text);
-  if (text.size() > 1 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
-  return text;
-}
 
 std::unique_ptr<Codec> make_csv_codec(const CodecOptions& options) { return std::make_unique<CsvCodec>(options); }
 

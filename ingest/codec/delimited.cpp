@@ -24,17 +24,17 @@ class PlainCodec final : public Codec {
       : tabs_(format == Format::tsv),
         doubts_(options.doubts),
         spelling_(spelling_of(options)),
+        spec_(parse_columns(options)),
         guesses_(options.columns.empty()),
         doubts_hashes_(!options.ids),
         may_begin_with_words_(!options.header),
         maker_(make_field_maker(format, options)) {
-    const ColumnSpec spec = parse_columns(options);
-    if (!options.columns.empty() && spec.named()) {
+    if (!options.columns.empty() && spec_.named()) {
       throw Error(ErrorKind::usage, "columns", fmt::format("columns of {} files have no names", format_name(format)),
                   "give positions, e.g. source,target,label,time");
     }
-    if (!spec.named()) set_layout(spec.positions);
-    if (spec.named()) need_no_more(format, options);
+    if (!spec_.named()) set_layout(spec_.positions);
+    if (spec_.named()) need_no_more(format, options);
   }
 
   Decoded decode(std::string_view record) override {
@@ -65,11 +65,16 @@ class PlainCodec final : public Codec {
 
   /// Advice about a column that is read as times and holds words, and about a first record that alone has its number of fields.
   [[nodiscard]] std::string advice(RejectReason reason, std::string_view record) const override {
-    if (reason == RejectReason::wrong_arity && guesses_ && !tabs_ && only_first_)
-      return "leave out the first record if it states the sizes of the graph";
-    if (reason != RejectReason::bad_time || !guesses_ || tabs_) return {};
     std::vector<std::string_view> fields;
     split(record, fields);
+    if (reason == RejectReason::wrong_arity && guesses_ && !tabs_ && only_first_)
+      return "leave out the first record if it states the sizes of the graph";
+    if (reason == RejectReason::bad_time || reason == RejectReason::wrong_arity) {
+      if (!tabs_ && has_date_and_clock(fields))
+        return R"(convert the file: sed -E 's/([0-9]+[-\/.][0-9]+[-\/.][0-9]+)[[:blank:]]+([0-9]+:)/\1T\2/' FILE)";
+    }
+    if (reason == RejectReason::wrong_arity) return skipping_columns(spelling_, spec_, fields.size());
+    if (reason != RejectReason::bad_time || !guesses_ || tabs_) return {};
     const bool with_sign = !fields.empty() && parse_sign(fields[0]);
     if (fields.size() != (with_sign ? 4U : 3U) || fields.back().find_first_of("0123456789") != std::string_view::npos)
       return {};
@@ -91,6 +96,18 @@ class PlainCodec final : public Codec {
         fmt::format("columns of {} files have no names, so none is known to be {}", format_name(format),
                     keyed ? "the key of an edge" : "the attribute " + more),
         fmt::format("give all columns by position, e.g. source,target,time,{}; attributes that are not there are NULL", more));
+  }
+
+  /// Whether a field is a date, and the next one a time of the day. The blank between them separates fields.
+  static bool has_date_and_clock(std::span<const std::string_view> fields) noexcept {
+    const auto has = [](std::string_view field, std::string_view marks, std::ptrdiff_t least) {
+      const auto is_mark = [&](char c) { return marks.find(c) != std::string_view::npos; };
+      return field.find_first_of("0123456789") == 0 && std::ranges::count_if(field, is_mark) >= least;
+    };
+    for (std::size_t at = 0; at + 1 < fields.size(); ++at) {
+      if (has(fields[at], "-/.", 2) && has(fields[at + 1], ":", 1)) return true;
+    }
+    return false;
   }
 
   void set_layout(const Roles& roles) {
@@ -167,6 +184,7 @@ class PlainCodec final : public Codec {
   bool tabs_;
   Doubts* doubts_;
   OptionSpelling spelling_;
+  ColumnSpec spec_;
   bool guesses_;               // nobody has named the columns
   bool doubts_hashes_;         // nobody has stated what ids are
   bool may_begin_with_words_;  // the first record

@@ -181,9 +181,7 @@ Decoded within_max_name(const Decoded& decoded) noexcept {
 std::optional<Format> detect_format(std::string_view head, std::size_t columns, bool texts) {
   if (head.empty() || !is_text(head)) return std::nullopt;
   const TextHead text(head);
-  for (const FormatTraits& traits : formats()) {
-    if (traits.begins != nullptr && traits.begins(text)) return traits.format;
-  }
+  if (const auto claiming = claiming_format(text)) return claiming;
   const std::vector<std::string_view>& lines = text.lines;
   if (lines.empty()) return Format::snap;  // comments only
   const auto all = [&](auto holds) { return std::all_of(lines.begin(), lines.end(), holds); };

@@ -12,7 +12,7 @@
 #include "ingest/codec/fields.hpp"
 #include "ingest/codec/id_doubts.hpp"
 #include "ingest/codec/label_numbers.hpp"
-#include "ingest/codec/operations.hpp"
+#include "ingest/codec/operation_doubts.hpp"
 #include "ingest/codec/size_line.hpp"
 
 namespace deltamatch::ingest {
@@ -131,10 +131,11 @@ void Doubts::watch_ids(bool spellings) {
   if (!ids_) ids_ = std::make_unique<IdDoubts>(spellings);
 }
 
-void Doubts::see(const Update& update) {
-  ids_->see(update.source, *this);
+void Doubts::see(const Update& update, std::optional<bool> spellings) {
+  const auto see = [&](const Id& id) { spellings ? ids_->see(id, *this, *spellings) : ids_->see(id, *this); };
+  see(update.source);
   const bool edge = update.kind == UpdateKind::insert_edge || update.kind == UpdateKind::delete_edge;
-  if (edge) ids_->see(update.target, *this);
+  if (edge) see(update.target);
   numbers_are_known_ = ids_->numbers_are_known();
 }
 
@@ -168,6 +169,16 @@ void Doubts::begins_with_hash(std::string_view record) {
 /// If most records begin so, these are names.
 std::optional<Doubts::Doubt> Doubts::about_hashes() const {
   return hashes_ && hashes_->count * 2 <= records_ ? hashes_ : std::nullopt;
+}
+
+void Doubts::may_be_total(std::string_view what, std::string_view remedy) {
+  total_ = {"footer_as_record", now_, std::string(what), std::string(remedy)};
+  total_record_ = records_;
+}
+
+/// A blank line or a count of rows may follow.
+std::optional<Doubts::Doubt> Doubts::about_total() const {
+  return total_ && records_ <= total_record_ + 2 && records_ > 1 && !told("footer_as_record") ? total_ : std::nullopt;
 }
 
 std::string Doubts::remedy_of_ids() const {
@@ -298,36 +309,28 @@ std::optional<Doubts::Doubt> Doubts::about_empty_times(Timestamp window) const {
 }
 
 void Doubts::see_label(std::string_view column, std::string_view label, std::string_view remedy) {
-  constexpr std::size_t most_words = 8;
-  const std::optional<bool> inserts = read_word(label);
-  const bool known = std::ranges::find(label_words_, label) != label_words_.end();
-  if (!inserts || (!known && label_words_.size() == most_words)) {
-    watches_labels_ = false;
-    return;
-  }
-  if (!known) label_words_.emplace_back(label);
-  if (*inserts) return;
-  if (removal_label_) {
-    ++removal_label_->count;
-    return;
-  }
-  removal_label_ = {"operation_unread", now_,
-                    fmt::format("{} is read as the label, but all its values are words for operations, and {} looks "
-                                "like a deletion; the record inserts",
-                                in_ticks(column), in_ticks(label)),
-                    std::string(remedy)};
+  if (!operations_) operations_ = std::make_unique<OperationDoubts>();
+  watches_labels_ = operations_->see_label(column, label, remedy, now_);
 }
 
-/// One word alone may be a label like others.
-std::optional<Doubts::Doubt> Doubts::about_labels() const {
-  return watches_labels_ && !told("operation_unread") && label_words_.size() > 1 ? removal_label_ : std::nullopt;
+void Doubts::suspect_operation(std::string_view column, std::string_view what, std::string_view remedy) {
+  if (!operations_) operations_ = std::make_unique<OperationDoubts>();
+  operations_->suspect(column, what, remedy, now_);
+}
+
+void Doubts::clear_operation(std::string_view column) {
+  if (operations_) operations_->clear(column);
+}
+
+std::optional<Doubts::Doubt> Doubts::about_operations() const {
+  return operations_ && !told("operation_unread") ? operations_->doubt() : std::nullopt;
 }
 
 std::vector<Doubts::Doubt> Doubts::fresh(Timestamp window) {
   std::vector<Doubt> doubts(told_.begin() + static_cast<std::ptrdiff_t>(given_), told_.end());
   given_ = told_.size();
-  if (std::optional<Doubt> labels = labels_given_ ? std::nullopt : about_labels()) {
-    labels_given_ = true;
+  if (std::optional<Doubt> labels = operations_given_ ? std::nullopt : about_operations()) {
+    operations_given_ = true;
     doubts.push_back(std::move(*labels));
   }
   if (std::optional<Doubt> hashes = hashes_given_ ? std::nullopt : about_hashes()) {
@@ -352,9 +355,10 @@ std::vector<Doubts::Doubt> Doubts::all(Timestamp window) const {
   std::vector<Doubt> doubts = told_;
   if (std::optional<Doubt> times = about_times(window)) doubts.push_back(std::move(*times));
   if (std::optional<Doubt> empty = about_empty_times(window)) doubts.push_back(std::move(*empty));
-  if (std::optional<Doubt> labels = about_labels()) doubts.push_back(std::move(*labels));
+  if (std::optional<Doubt> labels = about_operations()) doubts.push_back(std::move(*labels));
   if (std::optional<Doubt> hashes = about_hashes()) doubts.push_back(std::move(*hashes));
   if (std::optional<Doubt> absent = about_attributes()) doubts.push_back(std::move(*absent));
+  if (std::optional<Doubt> total = about_total()) doubts.push_back(std::move(*total));
   if (std::optional<Doubt> sizes = sizes_ ? sizes_->doubt() : std::nullopt) doubts.push_back(std::move(*sizes));
   const bool numbers = label_numbers_ && !told("number_as_label");
   if (std::optional<Doubt> label = numbers ? label_numbers_->doubt(spelling_) : std::nullopt)

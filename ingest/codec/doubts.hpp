@@ -40,6 +40,7 @@ struct OptionSpelling {
 
 class IdDoubts;
 class LabelNumbers;
+class OperationDoubts;
 class SizeLine;
 
 /// Collects the doubts about one input while its records are read in order. Its reader says which record is being read. Codecs
@@ -89,17 +90,24 @@ class Doubts {
       edges_.first_untimed = now_;
     }
   }
-  /// Notes the label of a record whose label column nobody has named. If all labels are words for operations and one says a
-  /// removal, the column may say the operation. `remedy` is what to do then. O(1), and nothing after the first other label.
+  /// Notes the label of a record whose label column nobody has named. It may say the operation. `remedy` is what to do then.
+  /// O(1), and nothing once watches_labels() is false.
   void guessed_label(std::string_view column, std::string_view label, std::string_view remedy) {
     if (watches_labels_) see_label(column, label, remedy);
   }
   /// Whether labels of guessed_label() still matter.
   [[nodiscard]] bool watches_labels() const noexcept { return watches_labels_; }
+  /// Notes that all values so far of a column which is not read are words for operations, and that the present one says a
+  /// removal.
+  void suspect_operation(std::string_view column, std::string_view what, std::string_view remedy);
+  /// Takes back what suspect_operation() noted about the column.
+  void clear_operation(std::string_view column);
   /// Notes the label of a record whose third column nobody has named. Numbers there may be weights or times. Nothing more
   /// happens once watches_third_column() is false.
   void label_of_third_column(std::string_view label);
   [[nodiscard]] bool watches_third_column() const noexcept { return watches_third_column_; }
+  /// Notes that the record looks like a sum below a table. That is doubtful if it is the last one.
+  void may_be_total(std::string_view what, std::string_view remedy);
   /// Notes a record that begins with #, in a format without comments.
   void begins_with_hash(std::string_view record);
   /// From here on, asks whether the first record is a line of sizes.
@@ -125,7 +133,11 @@ class Doubts {
   [[nodiscard]] bool watches_ids() const noexcept { return ids_ != nullptr; }
   /// Looks at the ids of one update. Once enough ids are remembered, an input with one kind costs next to nothing.
   void see_ids(const Update& update) {
-    if (!update.by_key && (may_matter(update.source) || may_matter(update.target))) see(update);
+    if (!update.by_key && (may_matter(update.source) || may_matter(update.target))) see(update, std::nullopt);
+  }
+  /// The same if inputs differ in `spellings`.
+  void see_ids(const Update& update, bool spellings) {
+    if (!update.by_key && (may_matter(update.source) || may_matter(update.target))) see(update, spellings);
   }
 
   /// The ids so far. Null if they are not watched.
@@ -180,7 +192,7 @@ class Doubts {
     return (first >= '0' && first <= '9') || first == '+' || first == '-';
   }
   void sample(Timestamp time, bool fraction);
-  void see(const Update& update);
+  void see(const Update& update, std::optional<bool> spellings);
   void see_size(const Update& update);
   [[nodiscard]] std::optional<Doubt> about_times(Timestamp window) const;
   [[nodiscard]] std::optional<Doubt> about_mixed_times(Timestamp median) const;
@@ -188,8 +200,9 @@ class Doubts {
   void see_label(std::string_view column, std::string_view label, std::string_view remedy);
   void see_values(std::span<const AttributeValue> values);
   [[nodiscard]] std::optional<Doubt> about_attributes() const;
-  [[nodiscard]] std::optional<Doubt> about_labels() const;
+  [[nodiscard]] std::optional<Doubt> about_operations() const;
   [[nodiscard]] std::optional<Doubt> about_hashes() const;
+  [[nodiscard]] std::optional<Doubt> about_total() const;
   [[nodiscard]] std::optional<Doubt> about_zeros(double median) const;
   [[nodiscard]] std::optional<Doubt> about_dates() const;
   [[nodiscard]] bool told(std::string_view code) const noexcept;
@@ -202,12 +215,13 @@ class Doubts {
   Part zeros_;  // times that are 0
   Edges edges_;
   Attributes attributes_;
-  std::optional<Doubt> hashes_;           // the first record with #, with a count of them
-  std::vector<std::string> label_words_;  // all labels so far, while they are words for operations
-  std::optional<Doubt> removal_label_;    // the first one that says a removal, with a count of them
+  std::optional<Doubt> total_;  // the last record that looks like a sum, and its number
+  std::uint64_t total_record_ = 0;
+  std::optional<Doubt> hashes_;  // the first record with #, with a count of them
+  std::unique_ptr<OperationDoubts> operations_;
   bool watches_labels_ = true;
   bool watches_third_column_ = true;
-  bool labels_given_ = false;  // fresh() has returned the doubt about them
+  bool operations_given_ = false;  // fresh() has returned the doubt about them
   bool hashes_given_ = false;
   std::uint64_t until_sample_ = 1;
   std::size_t guessed_column_ = 0;  // 0: none

@@ -3,16 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <chrono>
-#include <utility>
-
-#include "deltamatch/error.hpp"
-#include "ingest/codec/doubts.hpp"
+#include <cstring>
 
 namespace deltamatch::ingest {
 namespace {
-
-constexpr Timestamp second = 1'000'000;
 
 constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
@@ -20,141 +14,6 @@ constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 bool is_canonical(std::string_view text) noexcept {
   if (text.starts_with('-')) return text.size() > 1 && text[1] != '0';
   return text == "0" || (!text.starts_with('0') && !text.starts_with('+'));
-}
-
-/// Takes exactly `width` digits off the front.
-bool take_digits(std::string_view& text, std::size_t width, int& value) noexcept {
-  if (text.size() < width) return false;
-  value = 0;
-  for (std::size_t i = 0; i < width; ++i) {
-    if (!is_digit(text[i])) return false;
-    value = value * 10 + (text[i] - '0');
-  }
-  text.remove_prefix(width);
-  return true;
-}
-
-bool take(std::string_view& text, char c) noexcept {
-  if (!text.starts_with(c)) return false;
-  text.remove_prefix(1);
-  return true;
-}
-
-/// Takes ".digits" off the front, if it is there. Returns the fraction in units of 1/scale and drops finer digits. Returns
-/// false for a point without digits.
-bool take_fraction(std::string_view& text, Timestamp scale, Timestamp& value) noexcept {
-  value = 0;
-  if (!take(text, '.')) return true;
-  const std::size_t before = text.size();
-  while (!text.empty() && is_digit(text.front())) {
-    scale /= 10;
-    value += scale * (text.front() - '0');
-    text.remove_prefix(1);
-  }
-  return text.size() < before;
-}
-
-struct Calendar {
-  int year = 1970;
-  int month = 1;
-  int day = 1;
-  int hour = 0;
-  int minute = 0;
-  int second = 0;
-  Timestamp micros = 0;
-  int offset = 0;  // minutes east of UTC
-};
-
-std::optional<Timestamp> to_time(const Calendar& c) noexcept {
-  const std::chrono::year_month_day date{std::chrono::year(c.year), std::chrono::month(static_cast<unsigned>(c.month)),
-                                         std::chrono::day(static_cast<unsigned>(c.day))};
-  if (!date.ok() || c.hour > 23 || c.minute > 59 || c.second > 59) return std::nullopt;
-  const Timestamp days = std::chrono::sys_days(date).time_since_epoch().count();
-  const Timestamp minutes = (days * 24 + c.hour) * 60 + c.minute - c.offset;
-  return (minutes * 60 + c.second) * second + c.micros;
-}
-
-/// Takes "Z", "+01:00", "+0100", "+01" or nothing off the front.
-bool take_zone(std::string_view& text, int& offset) noexcept {
-  offset = 0;
-  if (text.empty() || take(text, 'Z') || take(text, 'z')) return true;
-  const int sign = text.front() == '-' ? -1 : 1;
-  if (!take(text, '+') && !take(text, '-')) return false;
-  int hours = 0;
-  int minutes = 0;
-  if (!take_digits(text, 2, hours)) return false;
-  take(text, ':');
-  if (!text.empty() && !take_digits(text, 2, minutes)) return false;
-  offset = sign * (hours * 60 + minutes);
-  return hours < 24 && minutes < 60;
-}
-
-std::optional<Timestamp> parse_iso(std::string_view text) noexcept {
-  Calendar c;
-  if (!take_digits(text, 4, c.year) || !take(text, '-') || !take_digits(text, 2, c.month) || !take(text, '-') ||
-      !take_digits(text, 2, c.day)) {
-    return std::nullopt;
-  }
-  if (!text.empty()) {
-    if (!take(text, 'T') && !take(text, 't') && !take(text, ' ')) return std::nullopt;
-    if (!take_digits(text, 2, c.hour) || !take(text, ':') || !take_digits(text, 2, c.minute)) return std::nullopt;
-    if (take(text, ':') && (!take_digits(text, 2, c.second) || !take_fraction(text, second, c.micros))) return std::nullopt;
-    if (!take_zone(text, c.offset)) return std::nullopt;
-  }
-  return text.empty() ? to_time(c) : std::nullopt;
-}
-
-std::optional<Timestamp> parse_formatted(std::string_view text, std::string_view format) noexcept {
-  Calendar c;
-  for (std::size_t i = 0; i < format.size(); ++i) {
-    if (format[i] != '%') {
-      if (!take(text, format[i])) return std::nullopt;
-      continue;
-    }
-    bool good = false;
-    switch (format[++i]) {
-      case 'Y':
-        good = take_digits(text, 4, c.year);
-        break;
-      case 'm':
-        good = take_digits(text, 2, c.month);
-        break;
-      case 'd':
-        good = take_digits(text, 2, c.day);
-        break;
-      case 'H':
-        good = take_digits(text, 2, c.hour);
-        break;
-      case 'M':
-        good = take_digits(text, 2, c.minute);
-        break;
-      case 'S':
-        good = take_digits(text, 2, c.second) && take_fraction(text, second, c.micros);
-        break;
-      case '%':
-        good = take(text, '%');
-        break;
-      default:
-        break;
-    }
-    if (!good) return std::nullopt;
-  }
-  return text.empty() ? to_time(c) : std::nullopt;
-}
-
-/// `fraction` tells whether digits behind the point count.
-std::optional<Timestamp> parse_number(std::string_view text, Timestamp unit, bool& fraction) noexcept {
-  const std::size_t point = std::min(text.find('.'), text.size());
-  std::string_view digits = text.substr(point);
-  std::int64_t whole = 0;
-  if (parse_integer(text.substr(0, point), whole) != NumberFault::none) return std::nullopt;
-  Timestamp rest = 0;
-  if (!take_fraction(digits, unit, rest) || !digits.empty()) return std::nullopt;
-  fraction = rest != 0;
-  Timestamp time = 0;
-  if (__builtin_mul_overflow(whole, unit, &time)) return std::nullopt;
-  if (text.starts_with('-')) rest = -rest;
-  return __builtin_add_overflow(time, rest, &time) ? std::nullopt : std::optional(time);
 }
 
 }  // namespace
@@ -216,7 +75,42 @@ bool is_numeric(const Id& id) noexcept {
   return !id.is_text() || parse_integer(id.text(), number) == NumberFault::none;
 }
 
+ByteKinds byte_kinds(std::string_view text) noexcept {
+  // Eight bytes at a time. A difference borrows from the byte above only if a lower byte is found anyway.
+  constexpr std::uint64_t ones = 0x0101'0101'0101'0101;
+  constexpr std::uint64_t highest = 0x80 * ones;
+  constexpr std::uint64_t blanks = 0x20 * ones;
+  std::uint64_t control = 0;
+  std::uint64_t other = 0;
+  const auto see = [&](std::uint64_t bytes) {
+    const std::uint64_t del = bytes ^ (0x7f * ones);
+    control |= ((bytes - blanks) & ~bytes) | ((del - ones) & ~del);
+    other |= bytes;
+  };
+  const auto load = [&]<class Word>(std::size_t at, Word word) {
+    std::memcpy(&word, text.data() + at, sizeof word);
+    return static_cast<std::uint64_t>(word);
+  };
+  constexpr std::size_t width = sizeof(std::uint64_t);
+  const std::size_t size = text.size();
+  if (size >= width) {
+    for (std::size_t at = 0; at + width <= size; at += width) see(load(at, std::uint64_t{}));
+    see(load(size - width, std::uint64_t{}));
+  } else if (size >= width / 2) {
+    see(load(0, std::uint32_t{}) | load(size - width / 2, std::uint32_t{}) << 32);
+  } else if (size != 0) {
+    const auto byte = [&](std::size_t at) { return static_cast<std::uint64_t>(static_cast<unsigned char>(text[at])); };
+    see(byte(0) | byte(size / 2) << 8 | byte(size - 1) << 16 | (blanks << 24));
+  }
+  return {(control & highest) != 0, (other & highest) != 0};
+}
+
 IdFault parse_id(std::string_view text, IdKind kind, Id& id) noexcept {
+  bool other = false;
+  return parse_id(text, kind, id, other);
+}
+
+IdFault parse_id(std::string_view text, IdKind kind, Id& id, bool& other) noexcept {
   if (text.empty()) return IdFault::empty;
   if (kind == IdKind::integer || (kind == IdKind::automatic && (is_digit(text[0]) || text[0] == '-') && is_canonical(text))) {
     std::int64_t value = 0;
@@ -228,37 +122,12 @@ IdFault parse_id(std::string_view text, IdKind kind, Id& id) noexcept {
     if (fault == NumberFault::out_of_range) return IdFault::out_of_range;
     if (kind == IdKind::integer) return IdFault::not_an_integer;
   }
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return IdFault::control_character;
-  }
-  if (kind == IdKind::automatic && is_missing_value(text)) return IdFault::missing;
+  const ByteKinds bytes = byte_kinds(text);
+  if (bytes.control) return IdFault::control_character;
+  other = bytes.other;
+  if (kind == IdKind::automatic && may_be_missing(text) && is_missing_value(text)) return IdFault::missing;
   id = Id(text);
   return IdFault::none;
-}
-
-TimeReader::TimeReader(TimeUnit unit, std::string format, Doubts* doubts)
-    : unit_(unit == TimeUnit::seconds        ? second
-            : unit == TimeUnit::milliseconds ? second / 1000
-                                             : 1),
-      format_(std::move(format)),
-      doubts_(doubts) {
-  if (doubts_ != nullptr && format_.empty()) doubts_->reads_times_as(unit);
-  for (std::size_t i = 0; i < format_.size(); ++i) {
-    if (format_[i] != '%') continue;
-    ++i;
-    if (i == format_.size() || std::string_view("YmdHMS%").find(format_[i]) == std::string_view::npos) {
-      throw Error(ErrorKind::usage, "time format", "`" + format_ + "` has an unknown field", "use %Y %m %d %H %M %S and %%");
-    }
-  }
-}
-
-std::optional<Timestamp> TimeReader::read(std::string_view text) const noexcept {
-  if (!format_.empty()) return parse_formatted(text, format_);
-  if (text.size() > 4 && text[4] == '-') return parse_iso(text);
-  bool fraction = false;
-  const std::optional<Timestamp> time = parse_number(text, unit_, fraction);
-  if (doubts_ != nullptr && time) doubts_->number_as_time(*time, fraction);
-  return time;
 }
 
 std::string in_ticks(std::string_view text, std::size_t longest) {

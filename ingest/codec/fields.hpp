@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,11 +27,44 @@ enum class IdFault : std::uint8_t { none, empty, not_an_integer, out_of_range, c
 /// Whether a text stands for a missing value: NULL, NaN or None in any case, or \N.
 [[nodiscard]] bool is_missing_value(std::string_view text) noexcept;
 
+/// Whether is_missing_value() may hold, by the first character.
+[[nodiscard]] constexpr bool may_be_missing(std::string_view text) noexcept {
+  return !text.empty() && (text[0] == 'n' || text[0] == 'N' || text[0] == '\\');
+}
+
 /// Whether an id that is a text may stand for a missing one: `N/A`, `nil`, `(null)`, `-` and the like.
 [[nodiscard]] bool may_stand_for_none(std::string_view text) noexcept;
 
 /// Reads an id as IdKind says. A string id is a view of `text`.
 IdFault parse_id(std::string_view text, IdKind kind, Id& id) noexcept;
+/// The same. Sets `other` if a string id has bytes that are no ASCII, and leaves it alone otherwise.
+IdFault parse_id(std::string_view text, IdKind kind, Id& id, bool& other) noexcept;
+
+/// What kinds of bytes a text has.
+struct ByteKinds {
+  bool control = false;  ///< below 0x20, or 0x7f
+  bool other = false;    ///< above 0x7f: no ASCII
+};
+[[nodiscard]] ByteKinds byte_kinds(std::string_view text) noexcept;
+/// Whether a text has bytes that are no ASCII.
+[[nodiscard]] inline bool has_other_bytes(std::string_view text) noexcept {
+  std::uint64_t bytes = 0;
+  constexpr std::size_t width = sizeof bytes;
+  const auto load = [&]<class Word>(std::size_t at, Word word) {
+    std::memcpy(&word, text.data() + at, sizeof word);
+    bytes |= word;
+  };
+  if (text.size() >= width) {
+    for (std::size_t at = 0; at + width < text.size(); at += width) load(at, std::uint64_t{});
+    load(text.size() - width, std::uint64_t{});
+  } else if (text.size() >= width / 2) {
+    load(0, std::uint32_t{});
+    load(text.size() - width / 2, std::uint32_t{});
+  } else {
+    for (const char c : text) bytes |= static_cast<unsigned char>(c);
+  }
+  return (bytes & 0x8080'8080'8080'8080) != 0;
+}
 
 /// Whether an id is an integer, or a text that spells one.
 [[nodiscard]] bool is_numeric(const Id& id) noexcept;

@@ -61,17 +61,20 @@ constexpr std::array table{
                  .message = MessageForm::line,
                  .assumes_undirected = true,
                  .begins = begins_tve,
+                 .claim_rank = 3,
                  .message_fault = tve_message_fault,
                  .make = make_tve_codec},
     FormatTraits{.format = Format::jlg,
                  .name = "jlg",
                  .begins = begins_jlg,
+                 .claim_rank = 4,
                  .directed = jlg_is_directed,
                  .make = make_plain_codec<Format::jlg>},
     FormatTraits{.format = Format::mtx,
                  .name = "mtx",
                  .alias = "matrix-market",
                  .begins = begins_mtx,
+                 .claim_rank = 1,
                  .directed = mtx_is_directed,
                  .make = make_mtx_codec},
     FormatTraits{.format = Format::jsonl,
@@ -84,6 +87,7 @@ constexpr std::array table{
                  .tells_kinds = true,
                  .open_text = open_json,
                  .begins = begins_json,
+                 .claim_rank = 2,
                  .make = make_jsonl_codec},
     FormatTraits{.format = Format::binary,
                  .name = "binary",
@@ -122,6 +126,15 @@ static_assert(is_in_order(), "each value of Format has its entry, in the same or
 std::span<const FormatTraits> formats() noexcept { return table; }
 
 const FormatTraits& traits_of(Format format) noexcept { return table[static_cast<std::size_t>(format)]; }
+
+std::optional<Format> claiming_format(const TextHead& head) {
+  const FormatTraits* first = nullptr;
+  for (const FormatTraits& traits : table) {
+    if (traits.begins == nullptr || (first != nullptr && first->claim_rank < traits.claim_rank)) continue;
+    if (traits.begins(head)) first = &traits;
+  }
+  return first == nullptr ? std::nullopt : std::optional(first->format);
+}
 
 std::string_view format_name(Format format) noexcept { return traits_of(format).name; }
 

@@ -1,13 +1,16 @@
 // The table of formats: the only list of their names, traits and functions. The enumeration Format only numbers them. What
 // offers, reads or tests formats walks the table.
 //
-// A text is of the first format that claims it by `begins`. The formats csv, tsv and snap are the exception: the same line can
-// be read as each of them. So detect_format weighs the lines of a text that no entry claims for these three together.
+// A text is of the format that claims it by `begins`. Several may claim the same text: a file that begins with `[` may go on
+// with lines of t/v/e. Then the format of the lowest `claim_rank` wins. The formats csv, tsv and snap claim nothing, because
+// the same line can be read as each of them. So detect_format weighs the lines of a text that no entry claims for these three
+// together.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -57,8 +60,10 @@ struct FormatTraits {
   std::string_view magic{};         ///< the first bytes of any file that is no text
   OpenBytes open_bytes = nullptr;
   OpenText open_text = nullptr;
-  /// Whether a text claims to be of this format. No text should claim to be of two. Null: it is csv, tsv or snap.
+  /// Whether a text claims to be of this format. Null: no text does by its beginning.
   bool (*begins)(const TextHead& head) = nullptr;
+  /// If several formats claim a text, the one of the lowest rank wins. From 1, and each rank once. 0: there is no `begins`.
+  std::uint8_t claim_rank = 0;
   /// Completes options from the beginning of a file. Null: there is nothing to complete.
   void (*complete)(CodecOptions& options, std::string_view head) = nullptr;
   /// Whether edges are directed, by the beginning of a file. Null: they are, unless assumes_undirected.
@@ -82,5 +87,7 @@ struct FormatTraits {
 /// All formats, in the order of Format. Lists that people read have the same order.
 [[nodiscard]] std::span<const FormatTraits> formats() noexcept;
 [[nodiscard]] const FormatTraits& traits_of(Format format) noexcept;
+/// The format of the lowest rank that claims a text. Nothing if none does: then it is csv, tsv or snap, or not recognised.
+[[nodiscard]] std::optional<Format> claiming_format(const TextHead& head);
 
 }  // namespace deltamatch::ingest

@@ -26,9 +26,7 @@ GephiType::Cell GephiType::cell_of(std::string_view text) noexcept {
   return Cell::other;
 }
 
-std::string GephiType::columns(std::string_view entry) const {
-  return "give " + spelling_("columns", with_column(columns_, entry));
-}
+std::string GephiType::columns(std::string_view entry) const { return spell_columns(spelling_, with_column(columns_, entry)); }
 
 std::optional<GephiType::Refusal> GephiType::read(std::string_view text) {
   const Cell cell = cell_of(text);
@@ -41,7 +39,7 @@ std::optional<GephiType::Refusal> GephiType::read(std::string_view text) {
     return Refusal{fmt::format("Type {} says whether the edge has a direction, as in Gephi's tables, but in earlier records "
                                "it has another meaning",
                                in_ticks(text)),
-                   columns("label=Type") + " if Type is the label, else correct those records"};
+                   "give " + columns("label=Type") + " if Type is the label, else correct those records"};
   }
   if (!says) {
     return Refusal{fmt::format("Type {} is neither Directed nor Undirected{}", in_ticks(text),
@@ -62,7 +60,7 @@ std::optional<GephiType::Refusal> GephiType::decide(std::string_view text, Cell 
   if (cell == Cell::capitals) {
     return Refusal{
         fmt::format("Type {} may be a label, or say whether the edge has a direction, as in Gephi's tables", in_ticks(text)),
-        columns("label=Type") + " if it is a label, else write Directed or Undirected"};
+        "give " + columns("label=Type") + " if it is a label, else write Directed or Undirected"};
   }
   if (cell != Cell::other && cell != Cell::empty) {
     is_ = Is::direction;
@@ -72,7 +70,7 @@ std::optional<GephiType::Refusal> GephiType::decide(std::string_view text, Cell 
     return Refusal{
         fmt::format("there are two columns for the label: Type {} is neither Directed nor Undirected, so it is one too",
                     in_ticks(text)),
-        columns("label=NAME") + ", with the name of the column that has the label"};
+        fmt::format("give {} or {}", columns("label=" + name_), columns("label=" + label_name_))};
   }
   is_ = Is::other;
   return std::nullopt;

@@ -20,6 +20,11 @@ class GephiType {
   /// Whether the column is the label if it is not the direction.
   void may_be_label(bool may) noexcept { may_be_label_ = may; }
   [[nodiscard]] bool may_be_label() const noexcept { return may_be_label_; }
+  /// Names the column and the one that is the label, for messages.
+  void name_columns(std::string_view type, std::string_view label) {
+    name_ = type;
+    label_name_ = label;
+  }
   /// Fixes how the edges are read.
   void hold(bool directed) noexcept { held_ = directed; }
 
@@ -42,6 +47,8 @@ class GephiType {
   [[nodiscard]] std::string columns(std::string_view entry) const;
 
   std::string columns_;
+  std::string name_;
+  std::string label_name_;
   OptionSpelling spelling_;
   std::optional<bool> told_;
   bool label_named_;

@@ -38,6 +38,20 @@ std::optional<std::int64_t> scaled(std::string mantissa, int exponent) {
 /// Whether a number has a sign behind its exponent. Other programs write it so; names such as 12e4 have none.
 bool is_shortened(std::string_view text) noexcept { return text.find("e+") != text.npos || text.find("E+") != text.npos; }
 
+/// Reads groups of three digits behind a first group: `,001,000`.
+SpeltInteger read_groups(std::string mantissa, std::string_view rest) {
+  constexpr std::size_t group = 3;
+  while (!rest.empty()) {
+    if (!rest.starts_with(',')) return {};
+    rest.remove_prefix(1);
+    const std::string_view three = take_digits(rest);
+    if (three.size() != group) return {};
+    mantissa += three;
+  }
+  const std::optional<std::int64_t> value = scaled(std::move(mantissa), 0);
+  return value ? SpeltInteger{Spelling::grouped, value} : SpeltInteger{};
+}
+
 std::string remedy_of_alike(const OptionSpelling& spelling, Spelling form) {
   std::string remedy = "write them alike";
   if (form == Spelling::padded) remedy += fmt::format(", or {} reads both as one number", spelling.common("ids", "integer"));
@@ -48,6 +62,13 @@ void tell_alike(Doubts& doubts, std::string_view text, std::string_view other, S
   doubts.tell("ids_alike",
               fmt::format("the ids {} and {} are the same number, but two vertices", in_ticks(text), in_ticks(other)),
               remedy_of_alike(doubts.spelling(), form));
+}
+
+void tell_grouped(Doubts& doubts, std::string_view text, std::int64_t value) {
+  if (doubts.again("id_grouped")) return;
+  doubts.tell("id_grouped", fmt::format("the id {} is the text, and not the number {}", in_ticks(text), value),
+              fmt::format("write ids without separators of thousands; {} says that it is a name",
+                          doubts.spelling().common("ids", "string")));
 }
 
 }  // namespace
@@ -64,6 +85,7 @@ SpeltInteger read_spelling(std::string_view text) {
     const bool canonical = !signed_plus && (whole == "0" ? !negative : whole[0] != '0');
     return {canonical ? Spelling::canonical : Spelling::padded, scaled(mantissa, 0)};
   }
+  if (rest.starts_with(',') && whole.size() < 4) return read_groups(std::move(mantissa), rest);
   int exponent = 0;
   Spelling spelling = Spelling::fraction;
   if (rest.starts_with('.')) {
@@ -90,9 +112,9 @@ SpeltInteger read_spelling(std::string_view text) {
   return {spelling, value};
 }
 
-void IdDoubts::see(const Id& id, Doubts& doubts) {
+void IdDoubts::see(const Id& id, Doubts& doubts, bool spellings) {
   if (id.is_text()) {
-    see_text(id.text(), doubts);
+    see_text(id.text(), doubts, spellings);
     return;
   }
   const std::int64_t number = id.number();
@@ -105,14 +127,14 @@ void IdDoubts::see(const Id& id, Doubts& doubts) {
   numbers_.remember(number);
 }
 
-void IdDoubts::see_text(std::string_view text, Doubts& doubts) {
+void IdDoubts::see_text(std::string_view text, Doubts& doubts, bool spellings) {
   const auto [spelling, value] = read_spelling(text);
   if (spelling == Spelling::canonical && value) {
     if (numbers_.seen.contains(*value)) [[unlikely]]
       doubts.tell_ids_of_two_kinds(*value);
     texts_.remember(*value);
   }
-  if (!spellings_ || spelling == Spelling::none || spelling == Spelling::canonical) return;
+  if (!spellings || spelling == Spelling::none || spelling == Spelling::canonical) return;
   if (spelling == Spelling::exponent && is_shortened(text)) {
     doubts.tell(
         "id_shortened",
@@ -124,6 +146,7 @@ void IdDoubts::see_text(std::string_view text, Doubts& doubts) {
     tell_alike(doubts, text, fmt::format("{}", *value), spelling);
     return;
   }
+  if (spelling == Spelling::grouped && !spelt_.contains(*value)) tell_grouped(doubts, text, *value);
   if (const auto other = spelt_.find(*value); other != spelt_.end()) {
     if (other->second != text) tell_alike(doubts, text, other->second, spelling);
   } else if (spelt_.size() < most_spelt) {

@@ -15,7 +15,8 @@
 namespace deltamatch::ingest {
 
 /// How a text spells an integer. padded: with zeros or a plus sign in front, as 007. fraction: 7.0. exponent: 4.1E+15.
-enum class Spelling : std::uint8_t { none, canonical, padded, fraction, exponent };
+/// grouped: 1,001.
+enum class Spelling : std::uint8_t { none, canonical, padded, fraction, exponent, grouped };
 
 struct SpeltInteger {
   Spelling spelling = Spelling::none;
@@ -32,7 +33,9 @@ class IdDoubts {
   explicit IdDoubts(bool spellings) noexcept : spellings_(spellings) {}
 
   /// Looks at an id, and tells `doubts` what it finds.
-  void see(const Id& id, Doubts& doubts);
+  void see(const Id& id, Doubts& doubts) { see(id, doubts, spellings_); }
+  /// The same for an id of text fields, or of none.
+  void see(const Id& id, Doubts& doubts, bool spellings);
   /// Whether no more numbers are remembered, and there is no text to compare them with.
   [[nodiscard]] bool numbers_are_known() const noexcept { return numbers_.left == 0 && texts_.seen.empty() && spelt_.empty(); }
 
@@ -52,7 +55,7 @@ class IdDoubts {
     }
   };
 
-  void see_text(std::string_view text, Doubts& doubts);
+  void see_text(std::string_view text, Doubts& doubts, bool spellings);
 
   bool spellings_;
   Integers numbers_;

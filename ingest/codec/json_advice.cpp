@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ingest/codec/columns.hpp"
+#include "ingest/codec/json_exports.hpp"
 #include "ingest/codec/json_value.hpp"
 
 namespace deltamatch::ingest {
@@ -146,16 +147,17 @@ class Advice {
       return fmt::format("; {} reads a change event of Debezium", reading_.spelling("envelope", "debezium"));
     if (std::string ends = about_objects(); !ends.empty()) return ends;
     if (!reading_.lacking) return {};
+    if (std::string known = event_ ? std::string() : advice_on_export(row_); !known.empty()) return known;
     if (std::string inner = reading_.lacking == Role::vertex ? std::string() : about_inner(); !inner.empty()) return inner;
     if (std::string arrays = event_ ? std::string() : about_arrays(); !arrays.empty()) return arrays;
-    return about_names();
+    return about_names() + about_vertex();
   }
 
  private:
   [[nodiscard]] std::string with(const std::vector<std::pair<Role, std::string>>& paths) const {
     std::string columns(reading_.columns);
     for (const auto& [role, path] : paths) columns = with_column(columns, fmt::format("{}={}", role_name(role), path));
-    return reading_.spelling("columns", columns);
+    return spell_columns(reading_.spelling, columns);
   }
 
   [[nodiscard]] const std::vector<std::uint32_t>& read_nodes() const {
@@ -205,9 +207,29 @@ class Advice {
       std::erase_if(fields,
                     [&](const auto& field) { return event_ && (field.first == Role::deleted || field.first == Role::op); });
       for (auto& [role, path] : fields) path = fmt::format("{}.{}", in_path(name), path);
+      if (!event_) add_operation(fields);
       return fmt::format("; {} reads the edge in {}", with(fields), in_ticks(name));
     }
     return {};
+  }
+
+  /// If a field beside the edge says the operation, and has no usual name for it, reads that too.
+  void add_operation(std::vector<std::pair<Role, std::string>>& fields) const {
+    const auto has = [&](Role role) {
+      return std::ranges::find(fields, role, &std::pair<Role, std::string>::first) != fields.end();
+    };
+    const std::string_view name = operation_beside(row_);
+    if (name.empty() || has(Role::op) || has(Role::deleted) || role_by_usual_name(name) == Role::op || !fits_in_path(name))
+      return;
+    fields.emplace_back(Role::op, in_path(name));
+    if (role_by_usual_name(name) == Role::label && !has(Role::label)) fields.emplace_back(Role::label, "");
+  }
+
+  /// The program of jq that makes a line of each element. If a field beside them says the operation, each line gets it.
+  [[nodiscard]] std::string lines_of(std::string_view jq) const {
+    const std::string_view name = operation_beside(row_);
+    if (name.empty()) return fmt::format("`jq -c '{}[]'`", jq);
+    return fmt::format("`jq -c '{} as $op | {}[] + {{op: $op}}'`", in_jq(name), jq);
   }
 
   [[nodiscard]] std::string about_arrays() const {
@@ -216,13 +238,13 @@ class Advice {
     const auto edges = std::ranges::find(arrays, true, &RecordArray::edges);
     if (edges == arrays.end() && arrays.size() > 1) {
       std::vector<std::string> commands;
-      for (const RecordArray& array : arrays) commands.push_back(fmt::format("`jq -c '{}[]'`", array.jq));
+      for (const RecordArray& array : arrays) commands.push_back(lines_of(array.jq));
       return fmt::format("; it holds arrays of records, and one of {} makes lines of those that are edges",
                          fmt::join(commands, ", "));
     }
     const auto one = edges == arrays.end() ? arrays.begin() : edges;
     if (one == arrays.end()) return {};
-    return fmt::format("; {} holds an array of records, and `jq -c '{}[]'` makes a line of each", in_ticks(one->name), one->jq);
+    return fmt::format("; {} holds an array of records, and {} makes a line of each", in_ticks(one->name), lines_of(one->jq));
   }
 
   /// The fields that stand there in place of the one that is lacking.
@@ -236,6 +258,13 @@ class Advice {
     }
     if (names.empty()) return {};
     return fmt::format(" among {}{}; {} names it", names, count > most ? ", ..." : "", with({{*reading_.lacking, "NAME"}}));
+  }
+
+  /// Exports often mix lines of vertices and lines of edges.
+  [[nodiscard]] std::string about_vertex() const {
+    const bool vertex = member(row_, "id") && (member(row_, "labels") || member(row_, "label"));
+    if (!vertex || reading_.lacking == Role::vertex) return {};
+    return "; if it is a vertex among edges, `jq -c 'select(.source // .src // .from)'` keeps the edges";
   }
 
   dom::object row_;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "ingest/codec/operations.hpp"
+#include "ingest/codec/operation_columns.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -110,7 +110,7 @@ void JsonFields::tell_two_names(Role role, std::size_t slot) {
 }
 
 std::string JsonFields::columns(Role role, std::string_view name) const {
-  return spelling_("columns", with_column(columns_, fmt::format("{}={}", tree_.columns().role_text(role), name)));
+  return spell_columns(spelling_, with_column(columns_, fmt::format("{}={}", tree_.columns().role_text(role), name)));
 }
 
 simdjson::error_code JsonFields::walk(ondemand::object object, std::uint32_t node) {  // NOLINT(misc-no-recursion): as the tree
@@ -150,7 +150,13 @@ simdjson::error_code JsonFields::watch(ondemand::value value) {
   if (type == ondemand::json_type::string || type == ondemand::json_type::boolean || type == ondemand::json_type::number) {
     std::string_view token = token_text(value.raw_json_token());
     if (token.size() > 1 && token.front() == '"' && token.back() == '"') token = token.substr(1, token.size() - 2);
-    if (says_removal(names_.watched_key(), token)) {
+    const bool same = token == looked_at_ && names_.watched_key() == looked_at_in_;
+    if (!same) {
+      looked_at_ = token;
+      looked_at_in_ = names_.watched_key();
+      says_removal_ = says_removal(looked_at_in_, token);
+    }
+    if (says_removal_) {
       removal_field_ = names_.watched_key();
       removal_ = token;
     }

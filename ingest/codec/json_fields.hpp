@@ -97,6 +97,9 @@ class JsonFields {
   std::string unescaped_;
   std::string removal_field_;
   std::string_view removal_;
+  std::string looked_at_in_;  // the last field that was looked at for a removal, its value, and whether it says one
+  std::string looked_at_;
+  bool says_removal_ = false;
   std::string fault_;
 };
 

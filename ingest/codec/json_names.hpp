@@ -1,6 +1,7 @@
 // The names of fields in JSON objects: which of them are read.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +24,10 @@ class JsonNames {
   JsonNames(const JsonTree& tree, bool watches) : tree_(tree), watches_(watches) {}
 
   /// Call it before the fields of a record.
-  void begin() noexcept { ++records_; }
+  void begin() noexcept {
+    ++records_;
+    next_found_ = 0;
+  }
   /// Finds the child of a node that the field's key names: its number, `watched`, or JsonTree::none. Compares the key as it is
   /// written first, then without escapes. Usual names are compared in any case.
   simdjson::error_code find(std::uint32_t node, ondemand::field& field, std::uint32_t& found);
@@ -39,15 +43,26 @@ class JsonNames {
     std::uint32_t node;
     std::string name;
   };
+  /// A child with its key as JSON writes it, with the closing quote. The mask has the bytes that count.
+  struct Found {
+    std::uint32_t node = 0;
+    std::uint32_t child = 0;
+    std::array<std::uint64_t, 2> key{};
+    std::array<std::uint64_t, 2> mask{};
+  };
+  static constexpr std::size_t most_expected = 64;
   static constexpr std::size_t most_ignored = 256;
   static constexpr std::uint64_t most_looked_at = 100;
 
   bool is_ignored(std::uint32_t node, const char* raw) noexcept;
+  void expect(std::uint32_t node, std::uint32_t child);
 
   const JsonTree& tree_;
   bool watches_;
   std::uint64_t records_ = 0;
   std::string watched_key_;
+  std::vector<Found> found_;  // the children that the last records had, in their order
+  std::size_t next_found_ = 0;
   std::vector<Ignored> ignored_;
   std::size_t next_ignored_ = 0;
   std::string unread_time_;  // other threads read it once has_unread_time_ is set

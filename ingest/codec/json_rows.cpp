@@ -44,10 +44,8 @@ bool is_json_header(const JsonFields& fields) {
 
 std::string no_row(ondemand::json_type type, const std::string& columns, bool vertices, const OptionSpelling& spelling) {
   if (type == ondemand::json_type::array) return "it is an array in an array; `jq -c '.[]'` makes a line of each";
-  std::string all = columns;
-  for (const std::string_view entry : vertices ? std::array{"vertex=0", "label=1"} : std::array{"source=0", "target=1"})
-    all = with_column(all, entry);
-  return fmt::format("the array holds values and no objects; {} reads it as a row", spelling("columns", all));
+  return fmt::format("the array holds values and no objects; {} reads it as a row",
+                     columns_of_rows(spelling, columns, vertices));
 }
 
 void FirstRows::look(Doubts& doubts, const Update& update, std::string_view record) {

@@ -20,6 +20,7 @@
 #include "ingest/codec/json_fields.hpp"
 #include "ingest/codec/json_rows.hpp"
 #include "ingest/codec/json_value.hpp"
+#include "ingest/codec/name_doubts.hpp"
 #include "ingest/codec/operations.hpp"
 #include "ingest/codec/properties.hpp"
 #include "ingest/source/record_source.hpp"
@@ -40,6 +41,7 @@ class JsonlCodec final : public Codec {
         columns_(options.columns),
         spelling_(spelling_of(options)),
         doubts_(options.doubts),
+        doubts_names_(options.doubts != nullptr && !options.ids),
         vertices_(options.vertices),
         event_(options.envelope == Envelope::debezium),
         fields_(options, watches_operations(options)),
@@ -204,10 +206,15 @@ class JsonlCodec final : public Codec {
     bool inserts = true;
     const bool states = has(Part::row, Role::op) || has(Part::row, Role::deleted);
     if (states && !operations_.take(fields_, inserts, message_)) return RejectReason::bad_operation;
-    if (!states && !fields_.removal_field().empty())
-      tell_unread_operation(*doubts_, spelling_, columns_, fields_.removal_field(), fields_.removal());
+    if (!states && !fields_.removal_field().empty()) tell_unread_operation();
     if (watches_label_) watch_label(states);
     return state(Part::row, inserts, updates_.emplace_back());
+  }
+
+  void tell_unread_operation() {
+    if (doubts_->again("operation_unread")) return;
+    doubts_->tell("operation_unread", what_of_operation(fields_.removal_field(), fields_.removal()),
+                  remedy_of_unread(spelling_, columns_, fields_.removal_field(), fields_.removal()));
   }
 
   void watch_label(bool states) {
@@ -310,6 +317,7 @@ class JsonlCodec final : public Codec {
     if (!take_id(part, Role::vertex, update.source)) return RejectReason::bad_id;
     update.kind = inserts ? UpdateKind::insert_vertex : UpdateKind::delete_vertex;
     update.source_label = label(part, Role::label);
+    look_at_labels(part);
     if (update.source_label) tell_several_labels(doubts_, *update.source_label);
     return told(properties_.take_vertex(part == Part::before ? before_ : row_, update));
   }
@@ -340,7 +348,17 @@ class JsonlCodec final : public Codec {
     update.label = label(part, Role::label).value_or(std::string_view(edge_label_));
     update.source_label = label(part, Role::source_label);
     update.target_label = label(part, Role::target_label);
+    look_at_labels(part);
     return told(properties_.take_edge(part == Part::before ? before_ : row_, update));
+  }
+
+  void look_at_labels(Part part) {
+    if (doubts_ == nullptr) return;
+    for (const Role role : {Role::label, Role::source_label, Role::target_label}) {
+      const std::string_view text = of(part, role).text;
+      if (may_be_odd_label(text)) [[unlikely]]
+        doubt_label(*doubts_, role_name(role), text, false);
+    }
   }
 
   bool take_id(Part part, Role role, Id& id) {
@@ -350,13 +368,16 @@ class JsonlCodec final : public Codec {
       fault = parse_id(scalar.text, ids_, id);
     } else if (scalar.kind == Scalar::Kind::string && ids_ != IdKind::integer) {
       if (scalar.text.empty()) fault = IdFault::empty;
-      if (ids_ == IdKind::automatic && is_missing_value(scalar.text)) fault = IdFault::missing;
+      if (ids_ == IdKind::automatic && may_be_missing(scalar.text) && is_missing_value(scalar.text)) fault = IdFault::missing;
       id = Id(scalar.text);
     } else {
       fault = parse_id(scalar.text, ids_ == IdKind::automatic ? IdKind::integer : ids_, id);
     }
-    if (fault == IdFault::none) [[likely]]
+    if (fault == IdFault::none) [[likely]] {
+      if (doubts_names_ && id.is_text() && has_other_bytes(id.text())) [[unlikely]]
+        doubt_invisible(*doubts_, role_name(role), id.text());
       return true;
+    }
     message_ = fmt::format("{} {} {}", name(part, role), in_ticks(scalar.text), fault_text(fault));
     if (fault == IdFault::missing) message_ += missing_id_remedy(spelling_, false);
     return false;
@@ -369,6 +390,7 @@ class JsonlCodec final : public Codec {
   std::string columns_;
   OptionSpelling spelling_;
   Doubts* doubts_;
+  bool doubts_names_;  // nobody has stated what ids are
   bool vertices_;
   bool event_;
   JsonFields fields_;

@@ -3,88 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <cstddef>
 
 #include "deltamatch/error.hpp"
+#include "ingest/codec/columns.hpp"
 #include "ingest/codec/fields.hpp"
+#include "ingest/codec/operation_words.hpp"
 
 namespace deltamatch::ingest {
 namespace {
-
-struct Word {
-  std::string_view text;
-  bool inserts;
-};
-
-// A value longer than the longest of these words is not looked up.
-constexpr auto words = std::to_array<Word>({
-    {"+", true},        {"-", false},       {"i", true},
-    {"c", true},        {"r", true},        {"u", true},
-    {"d", false},       {"insert", true},   {"inserted", true},
-    {"create", true},   {"created", true},  {"read", true},
-    {"update", true},   {"updated", true},  {"upsert", true},
-    {"replace", true},  {"add", true},      {"added", true},
-    {"delete", false},  {"deleted", false}, {"remove", false},
-    {"removed", false}, {"+i", true},       {"+u", true},
-    {"-d", false},      {"-u", false},      {"update_postimage", true},
-    {"del", false},     {"ins", true},      {"update_preimage", false},
-});
-constexpr std::size_t longest_word = 16;
-
-constexpr auto flag_words = std::to_array<Word>({
-    {"false", true},
-    {"f", true},
-    {"no", true},
-    {"n", true},
-    {"0", true},
-    {"true", false},
-    {"t", false},
-    {"yes", false},
-    {"y", false},
-    {"1", false},
-});
-
-template <std::size_t size>
-std::optional<bool> look_up(const std::array<Word, size>& known, std::string_view value) noexcept {
-  const auto* const found =
-      std::find_if(known.begin(), known.end(), [&](const Word& word) { return same_letters(word.text, value); });
-  return found == known.end() ? std::nullopt : std::optional(found->inserts);
-}
-
-/// Whether a column has one of these names, which have small letters and digits only. Case and other characters do not matter.
-/// Of a path, the last name counts.
-template <std::size_t size>
-bool is_called(std::string_view column, const std::array<std::string_view, size>& names) noexcept {
-  column.remove_prefix(column.rfind('.') + 1);  // npos + 1 = 0
-  return std::ranges::any_of(names, [&](std::string_view name) {
-    std::size_t at = 0;
-    for (const char c : column) {
-      if (std::isalnum(static_cast<unsigned char>(c)) == 0) continue;
-      if (at == name.size() || !same_letters({&c, 1}, name.substr(at, 1))) return false;
-      ++at;
-    }
-    return at == name.size();
-  });
-}
-
-/// Whether a value in a column of times says that there is none. Some programs write the end of the calendar.
-bool is_no_time(std::string_view value) noexcept {
-  return value.empty() || value == "0" || is_missing_value(value) || same_letters(value, "false") || value.starts_with("9999-");
-}
-
-// Words that are not read as operations.
-constexpr auto other_words = std::to_array<Word>({
-    {"expire", false},    {"expired", false},      {"drop", false},      {"dropped", false},    {"destroy", false},
-    {"destroyed", false}, {"revoke", false},       {"revoked", false},   {"erase", false},      {"erased", false},
-    {"unfollow", false},  {"unfollowed", false},   {"unfriend", false},  {"disconnect", false}, {"cancel", false},
-    {"cancelled", false}, {"canceled", false},     {"unlink", false},    {"detach", false},     {"close", false},
-    {"closed", false},    {"disconnected", false}, {"terminate", false}, {"terminated", false}, {"unsubscribe", false},
-    {"follow", true},     {"followed", true},      {"friend", true},     {"connect", true},     {"connected", true},
-    {"grant", true},      {"granted", true},       {"link", true},       {"attach", true},      {"subscribe", true},
-    {"modify", true},     {"modified", true},
-});
 
 [[noreturn]] void bad_mapping(std::string_view text, std::string_view what) {
   throw Error(ErrorKind::usage, "op-values", fmt::format("`{}`: {}", text, what),
@@ -129,126 +56,35 @@ std::optional<bool> Operations::read(std::string_view value, bool flag) const no
   for (const auto& [text, inserts] : mapped_) {
     if (text == value) return inserts;
   }
-  if (flag) return look_up(flag_words, value);
+  if (flag) return usual_flag(value);
   if (value.size() == 1) {  // by far the most frequent
     if (value[0] == '+') return true;
     if (value[0] == '-') return false;
   }
-  return value.size() > longest_word ? std::nullopt : look_up(words, value);
+  return usual_operation(value);
 }
 
 std::string Operations::refusal(std::string_view column, std::string_view value, bool flag) const {
   if (const std::string_view debezium = flag ? std::string_view() : debezium_refusal(value); !debezium.empty())
     return fmt::format("{} {} {}", column, in_ticks(value), debezium);
+  // The value as a mapping writes it. What it seems to say comes first.
+  constexpr std::size_t longest = 64;
+  const bool can_be_mapped = !value.empty() && value.size() <= longest && value.find_first_of(",;='") == std::string_view::npos;
+  const std::string_view word = can_be_mapped ? value : "VALUE";
+  const bool inserts = flag ? usual_operation(value).value_or(false) : read_state(value).value_or(false);
   const std::string known = mapping_.empty() ? std::string() : mapping_ + ";";
-  const std::string_view word = value.empty() || value.size() > longest_word ? "VALUE" : value;
-  return fmt::format("{} {} is unknown: {}; map it with {} (deletes) or {}=+ (inserts)", column, in_ticks(value),
+  return fmt::format("{} {} is unknown: {}; map it with {} ({}) or {}={} ({})", column, in_ticks(value),
                      flag ? "true deletes, false inserts"
                           : "+, insert, create, update, upsert, read, c, r, u and i insert, -, delete, remove and d delete",
-                     spelling_("op-values", fmt::format("'{}{}=-'", known, word)), word);
+                     spelling_("op-values", fmt::format("'{}{}={}'", known, word, inserts ? '+' : '-')),
+                     inserts ? "inserts" : "deletes", word, inserts ? '-' : '+', inserts ? "deletes" : "inserts");
 }
 
 std::string Operations::contradiction(std::string_view column, std::string_view value, std::string_view flag,
                                       std::string_view flag_value) const {
   return fmt::format("{} {} and {} {} contradict each other; {} reads the one alone", column, in_ticks(value), flag,
-                     in_ticks(flag_value), spelling_("columns", fmt::format("op={}", column)));
+                     in_ticks(flag_value), spell_columns(spelling_, fmt::format("op={}", column)));
 }
-
-bool is_deletion_flag(std::string_view column) noexcept {
-  constexpr auto names = std::to_array<std::string_view>({
-      "deleted",
-      "isdeleted",
-      "fivetrandeleted",
-      "hoodieisdeleted",
-      "softdeleted",
-      "issoftdeleted",
-      "removed",
-      "isremoved",
-      "tombstone",
-      "istombstone",
-  });
-  return is_called(column, names);
-}
-
-bool is_deletion_time(std::string_view column) noexcept {
-  constexpr auto names = std::to_array<std::string_view>({
-      "deletedat",
-      "sdcdeletedat",
-      "abcdcdeletedat",
-      "removedat",
-      "deletedon",
-      "removedon",
-      "deletiontime",
-      "deletiondate",
-      "deletedtime",
-      "deleteddate",
-      "datedeleted",
-      "timedeleted",
-  });
-  return is_called(column, names);
-}
-
-bool may_say_operation(std::string_view column) noexcept {
-  constexpr auto names = std::to_array<std::string_view>({
-      "operation",
-      "action",
-      "event",
-      "eventtype",
-      "change",
-      "changetype",
-      "optype",
-      "operationtype",
-      "actiontype",
-      "command",
-      "cmd",
-      "verb",
-      "update",
-      "updatetype",
-      "status",
-      "state",
-      "crud",
-      "dml",
-      "rowkind",
-      "rowop",
-      "dmltype",
-      "dmlop",
-      "dmloperation",
-      "cdcoperation",
-      "cdcop",
-      "cdctype",
-      "cdcaction",
-      "metadataaction",
-      "hoodieoperation",
-      "ibmsnapoperation",
-      "changeoperation",
-      "changeoper",
-      "headerchangeoper",
-      "dtlcapxaction",
-      "eventname",
-      "operationname",
-  });
-  return is_called(column, names) || is_deletion_flag(column) || is_deletion_time(column);
-}
-
-bool says_removal(std::string_view column, std::string_view value) noexcept {
-  if (is_deletion_time(column)) return !is_no_time(value);
-  if (is_deletion_flag(column)) {
-    const bool may_count = value == "1" && is_called(column, std::array<std::string_view, 1>{"removed"});
-    return look_up(flag_words, value) == false && !may_count;
-  }
-  if (is_sql_server_operation(column) && value == "1") return true;
-  return look_up(words, value) == false || look_up(other_words, value) == false;
-}
-
-std::optional<bool> read_word(std::string_view value) noexcept {
-  constexpr std::size_t shortest = 3;
-  const bool of_changelog = value.size() == 2 && (value[0] == '+' || value[0] == '-');
-  if (value.size() < shortest && !of_changelog) return std::nullopt;
-  const std::optional<bool> known = look_up(words, value);
-  return known ? known : look_up(other_words, value);
-}
-
-bool is_sql_server_operation(std::string_view column) noexcept { return column == "__$operation"; }
 
 std::string_view debezium_refusal(std::string_view value) noexcept {
   if (same_letters(value, "t") || same_letters(value, "truncate")) {

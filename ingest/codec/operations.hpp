@@ -39,22 +39,6 @@ class Operations {
   std::vector<std::pair<std::string, bool>> mapped_;
 };
 
-/// Whether a column is a deletion flag by its name: `deleted`, `isDeleted`, `_fivetran_deleted`, `removed`. Case and characters
-/// other than letters and digits do not matter. Of a path, the last name counts.
-[[nodiscard]] bool is_deletion_flag(std::string_view column) noexcept;
-/// Whether the name of a column says that it holds the time of a deletion: `deleted_at`, `_sdc_deleted_at`.
-[[nodiscard]] bool is_deletion_time(std::string_view column) noexcept;
-/// Whether a column is SQL Server's `__$operation`: 1 deletes, 2 inserts, 3 and 4 are the row before and after an update.
-[[nodiscard]] bool is_sql_server_operation(std::string_view column) noexcept;
-
-/// Whether the name of a column that nobody has named suggests an operation: `action`, `row_kind`, `is_deleted`, `deleted_at`.
-[[nodiscard]] bool may_say_operation(std::string_view column) noexcept;
-/// Whether a value of such a column says a removal. This includes words that are not read as operations: `expire`, `unfollow`.
-[[nodiscard]] bool says_removal(std::string_view column, std::string_view value) noexcept;
-/// Whether a word says an insertion. Nothing if it says no operation. This includes words that are not read as operations.
-/// Single letters and signs do not count, because they may mean anything.
-[[nodiscard]] std::optional<bool> read_word(std::string_view value) noexcept;
-
 /// If a value is Debezium's operation t or m, or the word for it, says why it is refused and what to do. Empty for other
 /// values.
 [[nodiscard]] std::string_view debezium_refusal(std::string_view value) noexcept;

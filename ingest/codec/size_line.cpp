@@ -38,28 +38,39 @@ bool SizeLine::see(const Update& update, std::uint64_t number) noexcept {
     read_ = update.source.number() == first_ && update.target.number() == second_;
     return read_;
   }
-  ++records_;
+  if (++records_ == 1) continues_ = update.source == Id(first_) || update.source == Id(second_);
+  for (const std::int64_t id : {less, more}) {
+    if (id >= 0 && id <= many) seen_.set(static_cast<std::size_t>(id));
+  }
   least_ = std::min(least_, less);
   largest_ = std::max(largest_, more);
   // If three numbers are sizes, the second one may be the number of vertices.
   return least_ >= 0 && largest_ <= (third_ ? std::max(first_, second_) : first_);
 }
 
-/// Whether the line states how many records follow, and no record has an id beyond the number of vertices.
+bool SizeLine::all_occur(std::int64_t vertices) const noexcept {
+  if (vertices < fewest || vertices > many) return false;
+  for (std::int64_t id = least_ >= 1 ? 1 : 0; id < vertices + (least_ >= 1 ? 1 : 0); ++id) {
+    if (!seen_.test(static_cast<std::size_t>(id))) return false;
+  }
+  return true;
+}
+
+/// Whether the line states how many records follow, and no record has an id beyond the number of vertices. An edge of a small
+/// graph may do so by accident. Then all vertices must occur, and the next record must not go on where this one ends.
 bool SizeLine::states_count() const noexcept {
-  constexpr std::int64_t many = 100;  // so many vertices are no accident
   const auto fits = [&](std::int64_t vertices, std::int64_t count) {
     const bool within = least_ >= 1 ? largest_ <= vertices : largest_ < vertices;
-    const bool strange = count > largest_ || largest_ < vertices || vertices >= many;
-    return records_ == count && within && strange;
+    if (records_ != count || !within) return false;
+    const bool strange = count > largest_ || (!continues_ && (largest_ < vertices || vertices >= many));
+    return (strange && records_ >= fewest) || (all_occur(vertices) && !continues_);
   };
   if (fits(first_, second_)) return true;
   return third_ && fits(std::max(first_, second_), *third_) && (first_ == second_ || *third_ > largest_);
 }
 
 std::optional<Doubts::Doubt> SizeLine::doubt() const {
-  constexpr std::int64_t fewest = 3;
-  if (!read_ || records_ < fewest || !states_count()) return std::nullopt;
+  if (!read_ || records_ < 2 || !states_count()) return std::nullopt;
   return Doubts::Doubt{"sizes_as_edge",
                        {line_, 0},
                        fmt::format("{} is read as an edge, but {} records with ids from {} to {} follow: it may state sizes",

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bitset>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -26,14 +27,21 @@ class SizeLine {
 
  private:
   [[nodiscard]] bool states_count() const noexcept;
+  /// Whether each vertex up to this number occurs behind the line.
+  [[nodiscard]] bool all_occur(std::int64_t vertices) const noexcept;
+
+  static constexpr std::int64_t many = 100;  // so many vertices are no accident
+  static constexpr std::int64_t fewest = 3;  // vertices or records; fewer say nothing
 
   std::string text_;
   std::uint64_t line_ = 0;
   std::int64_t first_ = 0;  // the numbers of the line
   std::int64_t second_ = 0;
   std::optional<std::int64_t> third_;
-  bool read_ = false;         // as an edge
-  std::int64_t records_ = 0;  // behind the line
+  bool read_ = false;           // as an edge
+  std::int64_t records_ = 0;    // behind the line
+  bool continues_ = false;      // the next record begins at an end of this one, as edges in order do
+  std::bitset<many + 1> seen_;  // ids below
   std::int64_t least_ = std::numeric_limits<std::int64_t>::max();
   std::int64_t largest_ = std::numeric_limits<std::int64_t>::min();
 };

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "ingest/codec/name_doubts.hpp"
+
 namespace deltamatch::ingest {
 namespace {
 
@@ -58,10 +60,11 @@ Decoded UpdateMaker::refuse(RejectReason reason, std::string message) {
 bool UpdateMaker::take_id(const Layout& layout, std::span<const std::string_view> fields, Role role, Id& id) {
   const auto column = static_cast<std::size_t>(layout.column(role));
   const std::string_view field = fields[column];
-  IdFault fault = parse_id(field, ids_, id);
+  bool other = false;
+  IdFault fault = parse_id(field, ids_, id, other);
   if (fault == IdFault::none) [[likely]] {
-    if (doubts_names_ && id.is_text() && may_be_no_name(field)) [[unlikely]]
-      doubt_name(field, column, role);
+    if (doubts_names_ && id.is_text() && (other || may_be_no_name(field) || may_be_of_table(field))) [[unlikely]]
+      doubt_name(field, column, role, other);
     return true;
   }
   if (fault == IdFault::missing && column < names_.size() && names_[column] != 0) fault = parse_id(field, IdKind::string, id);
@@ -76,7 +79,11 @@ bool UpdateMaker::take_id(const Layout& layout, std::span<const std::string_view
 
 /// Reports an id that may stand for a missing one, or still has its quotes. If the format has quotes, the first one is told
 /// once it is known whether it is quoted.
-void UpdateMaker::doubt_name(std::string_view field, std::size_t column, Role role) {
+void UpdateMaker::doubt_name(std::string_view field, std::size_t column, Role role, bool other) {
+  if (column >= names_.size()) {
+    if (other) doubt_invisible(*doubts_, role_name(role), field);
+    doubt_table(*doubts_, role_name(role), field, role != Role::target);
+  }
   const char mark = field.front();
   const bool within_marks = field.size() > 1 && field.back() == mark;
   const auto is_name = [&] { return fmt::format("{} says that it is a name", spelling_.common("ids", "string")); };
@@ -94,6 +101,20 @@ void UpdateMaker::doubt_name(std::string_view field, std::size_t column, Role ro
         fmt::format("{} {} may mean \"missing\"; all such records share one vertex", role_name(role), in_ticks(field)),
         fmt::format("leave such records out; {}{}", quotes_ ? "quotes around it, or " : "", is_name()));
   }
+}
+
+/// Reports a label that may stand for a missing one. If the format has quotes, the first one is told once it is known whether
+/// it is quoted.
+void UpdateMaker::look_at_label(std::string_view label, const Layout& layout, Role role) {
+  if (!may_be_odd_label(label)) [[likely]]
+    return;
+  const auto column = static_cast<std::size_t>(layout.column(role));
+  const bool looked = column < names_.size();
+  if (quotes_ && !looked && is_missing_label(label)) {
+    lacks_id_ = lacks_id_ || !doubts_->again("null_as_label");
+    return;
+  }
+  if (!looked || names_[column] == 0) doubt_label(*doubts_, role_name(role), label, quotes_);
 }
 
 /// Returns false if a value is unknown, or if the two columns contradict each other. An empty flag means nothing.
@@ -235,6 +256,11 @@ Decoded UpdateMaker::make_fields(const Layout& layout, std::span<const std::stri
     update_.label = layout.has(Role::label) ? field(Role::label) : std::string_view(edge_label_);
     take_label(Role::source_label, update_.source_label);
     take_label(Role::target_label, update_.target_label);
+  }
+  if (doubts_ != nullptr) {
+    for (const Role role : {Role::label, Role::source_label, Role::target_label}) {
+      if (layout.has(role)) look_at_label(field(role), layout, role);
+    }
   }
   if (extras_) {
     if (update_.by_key) {

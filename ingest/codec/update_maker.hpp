@@ -42,7 +42,7 @@ class UpdateMaker {
   Decoded make(const Layout& layout, std::span<const std::string_view> fields, std::optional<bool> sign = std::nullopt);
   /// Reports text ids that look missing or quoted, from here on. Call it if nobody has stated what ids are.
   void doubt_names() noexcept { doubts_names_ = doubts_ != nullptr; }
-  /// Whether the last record has a word that may stand for a missing id. Then it matters whether it is quoted.
+  /// Whether the last record has a word that may stand for a missing id or label. Then it matters whether it is quoted.
   [[nodiscard]] bool lacks_id() const noexcept { return lacks_id_; }
   /// Takes such words as names in the columns whose entry is not 0. Holds until the next call.
   void take_as_names(std::span<const char> columns) noexcept { names_ = columns; }
@@ -66,7 +66,8 @@ class UpdateMaker {
   bool take_ends(const Layout& layout, std::span<const std::string_view> fields, bool vertex, bool inserts);
   bool take_time(const Layout& layout, std::span<const std::string_view> fields);
   bool take_id(const Layout& layout, std::span<const std::string_view> fields, Role role, Id& id);
-  void doubt_name(std::string_view field, std::size_t column, Role role);
+  void doubt_name(std::string_view field, std::size_t column, Role role, bool other);
+  void look_at_label(std::string_view label, const Layout& layout, Role role);
   bool take_operation(const Layout& layout, std::span<const std::string_view> fields, bool& inserts);
 
   IdKind ids_;

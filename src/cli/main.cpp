@@ -46,6 +46,18 @@ std::string unexpected(const CLI::App& app, const std::vector<std::string>& word
   return "'" + name + "' is not an option" + (meant.empty() ? "" : "; did you mean " + meant + "?");
 }
 
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* each : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(each->get_name());
+  return names;
+}
+
+/// What is wrong with a word in the place of a command.
+std::string unknown_command(const CLI::App& app, const std::string& word) {
+  const std::string meant = nearest(word, command_names(app));
+  return "'" + word + "' is not known" + (meant.empty() ? "" : "; did you mean " + meant + "?");
+}
+
 /// Turns CLI11's outcomes into exit codes. Help and version are answers; everything else is wrong usage.
 int parse_outcome(const CLI::App& program, const CLI::ParseError& error) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
@@ -67,7 +79,7 @@ int parse_outcome(const CLI::App& program, const CLI::ParseError& error) {
   // An unknown word may be the missing one, misspelt.
   const bool misspelt = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) ||
                         error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError);
-  const std::string what = wrong_word                     ? "'" + unknown.front() + "' is not known"
+  const std::string what = wrong_word                     ? unknown_command(*app, unknown.front())
                            : misspelt && !unknown.empty() ? unexpected(*app, unknown)
                                                           : error.what();
   return fail(where + ": " + what + "; see deltamatch" + command + " --help", exit_usage);
@@ -79,13 +91,11 @@ int print_help(const CLI::App& program, const std::vector<std::string>& words) {
   std::string name = program.get_name();
   for (const std::string& word : words) {
     const CLI::App* command = nullptr;
-    std::vector<std::string> known;
     for (const CLI::App* each : app->get_subcommands([](const CLI::App*) { return true; })) {
-      known.push_back(each->get_name());
       if (each->get_name() == word) command = each;
     }
     if (command == nullptr) {
-      const std::string meant = nearest(word, known);
+      const std::string meant = nearest(word, command_names(*app));
       const std::string remedy = meant.empty() ? "see " + name + " --help" : "did you mean " + meant + "?";
       return fail("help: '" + word + "' is not a command of " + name + "; " + remedy, exit_usage);
     }

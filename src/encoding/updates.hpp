@@ -169,23 +169,27 @@ class TextsByFirstUse {
   }
 
  private:
-  // Comparing with so few texts is faster than hashing.
-  static constexpr std::size_t few = 8;
-
   /// The number of a text, and whether this is its first use.
   std::pair<std::uint64_t, bool> number_of(std::string_view text) {
-    for (std::size_t i = 0; i < std::min(few, texts_.size()); ++i) {
-      if (texts_[i] == text) return {i, false};
-    }
-    if (texts_.size() >= few) {
-      const auto [place, fresh] = numbers_.try_emplace(text, texts_.size());
-      if (!fresh) return {place->second, false};
-    }
-    texts_.push_back(text);
-    return {texts_.size() - 1, true};
+    std::uint32_t& latest = latest_[place_of(text)];
+    if (latest < texts_.size() && texts_[latest] == text) return {latest, false};
+    const auto [entry, fresh] = numbers_.try_emplace(text, texts_.size());
+    if (fresh) texts_.push_back(text);
+    latest = static_cast<std::uint32_t>(entry->second);  // a larger number only costs a look-up
+    return {entry->second, fresh};
   }
 
-  boost::unordered_flat_map<std::string_view, std::uint64_t> numbers_;  // of all but the first few
+  static std::size_t place_of(std::string_view text) noexcept {
+    if (text.empty()) return 0;
+    const auto first = static_cast<unsigned char>(text.front());
+    const auto last = static_cast<unsigned char>(text.back());
+    return (text.size() * 5 + first * 3U + last) % places;
+  }
+
+  // A stream has few labels. One comparison with the text met last at the same place is quicker than a hash.
+  static constexpr std::size_t places = 64;
+  std::array<std::uint32_t, places> latest_{};
+  boost::unordered_flat_map<std::string_view, std::uint64_t> numbers_;
   std::vector<std::string_view> texts_;
 };
 

@@ -350,6 +350,22 @@ void DataGraph::halves_of(std::span<const Edge> edges, std::span<const Timestamp
   group_half_edges(halves, spare_);
 }
 
+void DataGraph::note_times(std::span<const Edge> added) {
+  newest_.resize(dictionary.capacity(), {INT64_MIN, INT64_MIN});
+  for (const Edge& edge : added) {
+    const Timestamp time = edge_table->time(edge.which).value_or(INT64_MIN);
+    const auto raise = [&](VertexId vertex, bool out) {
+      Timestamp& newest = newest_[vertex][out ? 1 : 0];
+      newest = std::max(newest, time);
+    };
+    raise(edge.tail, true);
+    raise(edge.head, false);
+    if (directed_) continue;
+    raise(edge.tail, false);
+    raise(edge.head, true);
+  }
+}
+
 void DataGraph::note_parallels(const Adjacency& store, std::span<const HalfEdge> added, std::vector<std::uint8_t>& parallel) {
   for (std::size_t i = 0; i < added.size(); ++i) {
     const HalfEdge& half = added[i];
@@ -371,6 +387,7 @@ void DataGraph::stage(const NetBatch& batch, Workers& workers) {
   arriving_.assign(relations_.size(), 0);
   for (const HalfEdge& half : added_) arriving_[half.relation] = 1;
   if (edge_table) {
+    note_times(batch.inserted);
     base_parallel_.resize(relations_.size());
     note_parallels(base_, added_, base_parallel_);
   }

@@ -126,6 +126,9 @@ class DataGraph {
   [[nodiscard]] std::optional<Timestamp> time(const Edge& edge) const noexcept;
   /// Sets the time of an existing edge. Cannot fail.
   void set_time(const Edge& edge, Timestamp time) noexcept;
+  /// No edge that leaves the vertex (or with `out` false, enters it) is newer, in both states of a batch. In undirected data
+  /// both are the same. Only in graphs whose edges have slots. It never falls, so it may be above all times.
+  [[nodiscard]] Timestamp newest(VertexId vertex, bool out) const noexcept { return newest_[vertex][out ? 1 : 0]; }
   [[nodiscard]] std::uint64_t edges() const noexcept { return edges_; }
   /// Statistics of the settled graph by edge label. O(relations).
   [[nodiscard]] std::vector<EdgeLabelFigures> edge_label_figures() const;
@@ -209,6 +212,7 @@ class DataGraph {
     return base_.degree(edge.tail) <= base_.degree(edge.head) ? edge.tail : edge.head;
   }
   void halves_of(std::span<const Edge> edges, std::span<const Timestamp> times, std::vector<HalfEdge>& halves);
+  void note_times(std::span<const Edge> added);
   void derive(const HalfEdge& half, std::vector<HalfEdge>& out) const;
   void resolve_query_relations(std::span<const std::uint8_t> arriving);
   void materialise(RegisteredQueryRelation& query_relation);
@@ -225,8 +229,9 @@ class DataGraph {
   std::unique_ptr<Adjacency> derived_;
   BaseRelations relations_;
   std::vector<RegisteredQueryRelation> query_relations_;
-  std::vector<std::uint8_t> base_parallel_;     // by base relation; only if edges have slots
-  std::vector<std::uint8_t> derived_parallel_;  // by derived relation
+  std::vector<std::array<Timestamp, 2>> newest_;  // by vertex; only if edges have slots
+  std::vector<std::uint8_t> base_parallel_;       // by base relation; only if edges have slots
+  std::vector<std::uint8_t> derived_parallel_;    // by derived relation
   std::uint64_t edges_ = 0;
   std::uint64_t staged_edges_ = 0;
   bool tracked_ = false;

@@ -25,8 +25,7 @@ Timestamp Window::bucket_of(Timestamp time) const noexcept {
 void Window::note(const Edge& edge, Timestamp time) {
   const Timestamp bucket = bucket_of(time);
   if (bucket <= front_) {
-    const std::size_t wanted = heap_.size() + taken_.size() + 1;  // undo needs room for what collect took
-    if (wanted > heap_.capacity()) heap_.reserve(2 * wanted);
+    reserve_for(1);
     heap_.push_back({time, edge});
     std::push_heap(heap_.begin(), heap_.end(), std::greater<>{});
   } else {
@@ -34,26 +33,37 @@ void Window::note(const Edge& edge, Timestamp time) {
   }
 }
 
+void Window::reserve_for(std::size_t more) {
+  const std::size_t wanted = heap_.size() + taken_.size() + more;
+  if (wanted > heap_.capacity()) heap_.reserve(2 * wanted);
+}
+
 void Window::collect(const DataGraph& graph, Timestamp watermark, std::vector<Edge>& expired) {
   Timestamp edge = 0;
   if (__builtin_sub_overflow(watermark, span_, &edge)) return;
   const std::size_t first = expired.size();
-  for (auto at = buckets_.begin(); at != buckets_.end() && at->first <= bucket_of(edge); at = buckets_.erase(at)) {
-    heap_.insert(heap_.end(), at->second.begin(), at->second.end());
-    front_ = at->first;
-    std::make_heap(heap_.begin(), heap_.end(), std::greater<>{});
-  }
-  front_ = std::max(front_, bucket_of(edge));
-  while (!heap_.empty() && heap_.front().time <= edge) {
-    const Entry entry = heap_.front();
+  const auto take = [&](const Entry& entry) {
     const auto time = graph.time(entry.edge);
-    const bool dies = time && *time <= edge;
-    if (dies) {
+    if (time && *time <= edge) {
       expired.push_back(entry.edge);
       taken_.push_back(entry);
     } else if (time) {
       note(entry.edge, *time);  // refreshed since
     }
+  };
+  front_ = std::max(front_, bucket_of(edge));
+  for (auto at = buckets_.begin(); at != buckets_.end() && at->first <= front_; at = buckets_.erase(at)) {
+    reserve_for(at->second.size());
+    if (at->first < front_) {  // all have to be checked, so they need no order
+      std::ranges::for_each(at->second, take);
+    } else {
+      heap_.insert(heap_.end(), at->second.begin(), at->second.end());
+      std::make_heap(heap_.begin(), heap_.end(), std::greater<>{});
+    }
+  }
+  while (!heap_.empty() && heap_.front().time <= edge) {
+    const Entry entry = heap_.front();
+    take(entry);
     std::pop_heap(heap_.begin(), heap_.end(), std::greater<>{});
     heap_.pop_back();
   }
@@ -62,7 +72,7 @@ void Window::collect(const DataGraph& graph, Timestamp watermark, std::vector<Ed
 }
 
 void Window::undo() noexcept {
-  // These entries came from the heap, which has kept the room for them; note preserves it.
+  // There is room: reserve_for has counted them.
   for (const Entry& entry : taken_) {
     heap_.push_back(entry);
     std::push_heap(heap_.begin(), heap_.end(), std::greater<>{});

@@ -42,6 +42,8 @@ class Window {
     friend bool operator>(const Entry& a, const Entry& b) noexcept { return a.time > b.time; }
   };
   [[nodiscard]] Timestamp bucket_of(Timestamp time) const noexcept;
+  /// Makes room in the heap for `more` entries, and for those that `undo` would bring back.
+  void reserve_for(std::size_t more);
 
   Timestamp span_;
   Timestamp bucket_span_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/checked.hpp"
+#include "match/conditional_enumerator.hpp"
 #include "match/matcher.hpp"
 #include "match/pieces.hpp"
 #include "match/plan_index.hpp"
@@ -41,6 +42,7 @@ struct Worker {
   std::vector<QueryResult> results;
   CandidateSpace space;
   Recorder recorder;
+  ConditionalEnumerator::Memory conditional;
   std::vector<DonatedWork> donated;
 };
 
@@ -56,7 +58,9 @@ class CpuMatcher final : public Matcher {
     for (std::size_t p = 0; p < passes.size(); ++p) {
       const auto into = results.subspan(p * tasks.size(), tasks.size());
       begins_ = passes[p].begins;
-      work_ = &passes[p];
+      arrivals_.reset();
+      if (!passes[p].marks.empty())
+        arrivals_.emplace(passes[p].anchors, passes[p].marks, passes[p].pass == Pass::added, *graph.edge_table);
       again_ = !passes[p].left.empty();
       if (stop != nullptr && stop->load()) return;
       if (!passes[p].anchors.empty()) match_pass(graph, passes[p].pass, passes[p].anchors, tasks, into, stop);
@@ -278,12 +282,8 @@ class CpuMatcher final : public Matcher {
   /// Returns false if the allowance was not enough; then nothing was found.
   bool walk(const Piece& piece, const QueryTask& task, PlanResult& result, Worker& worker, Partial& partial,
             StepBudget& step_budget, const FoundCounter& tally) {
+    if (task.query->conditional()) return walk_conditional(piece, task, result, worker, partial, step_budget, tally);
     Enumerator enumerator(partial, *task.query, ordered(task), &step_budget);
-    std::optional<ArrivalRule> rule;
-    if (task.span > 0 && !work_->marks.empty()) {
-      enumerator.report_by(
-          rule.emplace(work_->anchors, work_->marks, work_->pass == Pass::added, *task.query->graph().edge_table, task.span));
-    }
     enumerator.share_with(busy_threads_);
     enumerator.count_in(tally);
     if (partial.plan().levels.size() >= limits_.levels) enumerator.keep_to(worker.space);
@@ -291,6 +291,18 @@ class CpuMatcher final : public Matcher {
     if (step_budget.over() && !step_budget.stopped()) return false;
     result.found = checked_add(result.found, found);
     if (!enumerator.rests().empty()) worker.donated.push_back({piece, std::move(enumerator.rests())});
+    return true;
+  }
+
+  bool walk_conditional(const Piece& piece, const QueryTask& task, PlanResult& result, Worker& worker, Partial& partial,
+                        StepBudget& step_budget, const FoundCounter& tally) {
+    ConditionalEnumerator enumerator(partial, *task.query, ordered(task), &step_budget, worker.conditional);
+    if (task.span > 0 && arrivals_) enumerator.report_by(ArrivalRule(*arrivals_, task.span));
+    enumerator.count_in(tally);
+    if (partial.plan().levels.size() >= limits_.levels) enumerator.keep_to(worker.space);
+    const std::uint64_t found = enumerator.run(piece.share, task.list ? &worker.recorder : nullptr);
+    if (step_budget.over() && !step_budget.stopped()) return false;
+    result.found = checked_add(result.found, found);
     return true;
   }
 
@@ -395,7 +407,7 @@ class CpuMatcher final : public Matcher {
   Workers* workers_;
   std::vector<Worker> state_;
   const std::function<void(std::size_t)>* begins_ = nullptr;
-  const PassWork* work_ = nullptr;  // that is being matched  // of the current pass
+  std::optional<ArrivalMarks> arrivals_;  // of the pass, if it has marks
   std::vector<Piece> pieces_;
   DonatedPieces parted_;
   BusyThreads busy_threads_;

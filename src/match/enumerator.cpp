@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "match/induced.hpp"
 #include "match/programs.hpp"
+#include "plan/condition_steps.hpp"
 
 namespace deltamatch::match {
 
@@ -25,9 +27,7 @@ std::uint64_t Enumerator::run(Share share, FoundSink* sink, std::span<const Vert
   back_to_ = CandidateSpace::none;
   rests_.clear();
   if (!begin()) return 0;
-  if (conditional_) {
-    if (share.index == 0 || !partial_->plan().levels.empty()) choose_at(1, 0);
-  } else if (!partial_->plan().levels.empty()) {
+  if (!partial_->plan().levels.empty()) {
     descend(0);
   } else if (share.index == 0) {
     leaf();
@@ -62,15 +62,6 @@ bool Enumerator::begin() {
   const bool reversed = plan.anchor.reversed && query_->graph().directed();
   tags_[plan.anchor.edge] = graph::entry_tag(anchor.which, reversed);
   edges_[plan.anchor.edge] = anchor;
-  conditional_ = query_->conditional();
-  if (conditional_) {
-    if (steps_of_ != &plan) steps_ = plan::condition_steps(*query_, plan);
-    steps_of_ = &plan;
-    bound_edges_.assign(1, plan.anchor.edge);
-    chosen_tags_.resize(query_->edges.size());
-    crowds_ = false;
-    return times_fit(plan.anchor.edge);
-  }
   crowds_ =
       query_->mode == MatchMode::edge_distinct || (query_->mode == MatchMode::isomorphism && query_->edges_may_coincide());
   if (!crowds_) return true;
@@ -91,8 +82,7 @@ std::span<const std::uint32_t> Enumerator::candidates(std::size_t level, Share s
 }
 
 bool Enumerator::parts() const noexcept {
-  // A rest names vertices only. It would repeat the edges chosen between them.
-  return !conditional_ && busy_threads_ != nullptr && done_ >= least_done && busy_threads_->idle() &&
+  return busy_threads_ != nullptr && done_ >= least_done && busy_threads_->idle() &&
          (step_budget_ == nullptr || step_budget_->endless());
 }
 
@@ -138,11 +128,7 @@ void Enumerator::descend(std::size_t level) {
     vertices_[next.vertex] = vertex;
     // Without parallel edges there is at most one choice at the last level, and it is quickly tried.
     if (!crowds_ || (last && !parallel_) || edges_fit(position)) {
-      if (conditional_) {
-        choose_at(position, 0);
-        if (back_to_ < level) return;
-        back_to_ = CandidateSpace::none;
-      } else if (last) {
+      if (last) {
         leaf();
       } else {
         descend(level + 1);
@@ -199,11 +185,11 @@ double Enumerator::walk(Chooser& chooser) {
     tags_[edge] = tags[chooser.below(tags.size())];
     edges_[edge] = image_of(edge, tags_[edge]);
   }
+  if (query_->conditional() && !plan::satisfies(*query_, vertices_, edges_)) return 0;
   return spanning_ && !spans_no_other_edge() ? 0 : weight;
 }
 
 void Enumerator::count_match() {
-  if (rule_ != nullptr && !rule_->admits(edges_)) return;
   ++count_;
   tally_.add(1);
   if (sink_ == nullptr) return;
@@ -222,27 +208,12 @@ void Enumerator::leaf() {
 
 // Counts the data edges between the matched vertices. Returns false if the query has fewer edges than there are.
 bool Enumerator::joined_as_induced() {
-  spanned_ = 0;
-  for (std::uint32_t v = 0; v < vertices_.size(); ++v) {
-    if (std::find(vertices_.begin(), vertices_.begin() + v, vertices_[v]) != vertices_.begin() + v) continue;
-    for (std::uint32_t u = 0; u < v; ++u) {
-      if (std::find(vertices_.begin(), vertices_.begin() + u, vertices_[u]) != vertices_.begin() + u) continue;
-      const ScratchScope scope(partial_->scratch());
-      spanned_ +=
-          multiplicity(partial_->lists().view(query_->any_edge[v], vertices_[u], true, partial_->scratch()), vertices_[v]);
-      if (spanned_ > edges_.size()) return false;
-    }
-  }
-  return true;
+  const auto spanned = count_spanned(*partial_, *query_, vertices_);
+  spanned_ = spanned.value_or(0);
+  return spanned.has_value();
 }
 
-bool Enumerator::spans_no_other_edge() {
-  std::uint64_t distinct = 0;
-  for (auto edge = edges_.begin(); edge != edges_.end(); ++edge) {
-    distinct += std::find(edges_.begin(), edge, *edge) == edge ? 1 : 0;
-  }
-  return distinct == spanned_;
-}
+bool Enumerator::spans_no_other_edge() { return count_distinct(edges_) == spanned_; }
 
 bool Enumerator::taken(const graph::Edge& edge, std::uint32_t before) const noexcept {
   if (query_->mode == MatchMode::homomorphism) return false;
@@ -274,74 +245,6 @@ void Enumerator::choose_edge(std::uint32_t edge) {
     edges_[edge] = image;
     choose_edge(edge + 1);
   }
-}
-
-// Goes on once all edges up to a position are chosen.
-void Enumerator::advance(std::size_t position) {
-  const std::size_t level = position - 1;
-  if (level == partial_->plan().levels.size()) {
-    count_match();
-  } else {
-    descend(level);
-  }
-}
-
-// Chooses the data edges whose later end is at the position, in all ways that the conditions admit, and goes on with each.
-void Enumerator::choose_at(plan::Position position, std::size_t step) {
-  const std::vector<plan::ConditionStep>& steps = steps_[position];
-  if (step == steps.size()) return advance(position);
-  if (!steps[step].edge) {
-    if (conditions_hold(steps[step])) choose_at(position, step + 1);
-    return;
-  }
-  const std::uint32_t edge = *steps[step].edge;
-  collect_options(edge);
-  std::swap(options_[edge], chosen_tags_[edge]);
-  for (const std::uint32_t tag : chosen_tags_[edge]) {
-    const graph::Edge image = image_of(edge, tag);
-    if (chosen(image)) continue;
-    tags_[edge] = tag;
-    edges_[edge] = image;
-    if (!times_fit(edge) || !conditions_hold(steps[step])) continue;
-    bound_edges_.push_back(edge);
-    choose_at(position, step + 1);
-    bound_edges_.pop_back();
-    if (over() || back_to_ != CandidateSpace::none) return;
-  }
-}
-
-bool Enumerator::conditions_hold(const plan::ConditionStep& step) const {
-  return std::ranges::all_of(step.conditions, [&](std::uint32_t c) {
-    return condition::evaluate(query_->conditions[c], plan::BoundValues(*query_, c, vertices_, edges_)) ==
-           condition::Truth::yes;
-  });
-}
-
-// Whether the edge's time keeps the bounds between it and the edges bound so far.
-bool Enumerator::times_fit(std::uint32_t edge) const noexcept {
-  const condition::TimeBounds& bounds = query_->time_bounds;
-  if (!bounds.any()) return true;
-  const auto time_of = [&](std::uint32_t e) { return query_->graph().edge_table->time(edges_[e].which); };
-  const auto below = [](Timestamp a, Timestamp b, std::int64_t limit) {
-    if (limit == condition::TimeBounds::none) return true;
-    std::int64_t difference = 0;
-    if (__builtin_sub_overflow(a, b, &difference)) return a < b;
-    return difference <= limit;
-  };
-  const auto time = time_of(edge);
-  if (!time) return !bounds.binds(edge);
-  if (!below(*time, 0, bounds.latest(edge)) || !below(0, *time, bounds.negated_earliest(edge))) return false;
-  return std::ranges::all_of(bound_edges_, [&](std::uint32_t other) {
-    if (other == edge) return true;
-    const auto others = time_of(other);
-    return !others ||
-           (below(*time, *others, bounds.difference(edge, other)) && below(*others, *time, bounds.difference(other, edge)));
-  });
-}
-
-bool Enumerator::chosen(const graph::Edge& edge) const noexcept {
-  return query_->mode != MatchMode::homomorphism &&
-         std::ranges::any_of(bound_edges_, [&](std::uint32_t e) { return edges_[e] == edge; });
 }
 
 // Collects the tags of the data edges that a query edge can be mapped to, once its ends are mapped. Not for the anchor's edge.

@@ -7,12 +7,10 @@
 #include <span>
 #include <vector>
 
-#include "match/arrival_rule.hpp"
 #include "match/busy_threads.hpp"
 #include "match/candidate_space.hpp"
 #include "match/partial.hpp"
 #include "match/thread_progress.hpp"
-#include "plan/condition_steps.hpp"
 
 namespace deltamatch::match {
 
@@ -39,6 +37,7 @@ class Chooser {
   virtual void arrived(std::size_t /*level*/, std::size_t /*candidates*/) {}
 };
 
+/// Finds the matches of queries without conditions. Its walks sample those of all queries.
 class Enumerator {
  public:
   /// `ordered`: keep order constraints, so that one match of each class is found. `step_budget` bounds walks until a match is
@@ -60,8 +59,6 @@ class Enumerator {
   void share_with(const BusyThreads& busy_threads) noexcept { busy_threads_ = &busy_threads; }
   /// From now on, matches are also counted in `tally`, as they are found.
   void count_in(const FoundCounter& tally) noexcept { tally_ = tally; }
-  /// From now on, only matches that the rule admits are found. It must outlive the enumerator.
-  void report_by(const ArrivalRule& rule) noexcept { rule_ = &rule; }
   /// From now on, a run that takes long builds this space, which must be open for the anchor, and stays within it. Such runs
   /// need an allowance.
   void keep_to(CandidateSpace& space) noexcept { space_ = &space; }
@@ -96,11 +93,6 @@ class Enumerator {
   [[nodiscard]] bool can_differ();
   [[nodiscard]] bool take_image(std::size_t member);
   [[nodiscard]] bool taken(const graph::Edge& edge, std::uint32_t before) const noexcept;
-  void advance(std::size_t level);
-  void choose_at(plan::Position position, std::size_t step);
-  [[nodiscard]] bool conditions_hold(const plan::ConditionStep& step) const;
-  [[nodiscard]] bool times_fit(std::uint32_t edge) const noexcept;
-  [[nodiscard]] bool chosen(const graph::Edge& edge) const noexcept;
 
   Partial* partial_;
   const plan::BoundQuery* query_;
@@ -108,7 +100,6 @@ class Enumerator {
   StepBudget* step_budget_;
   const BusyThreads* busy_threads_ = nullptr;
   FoundCounter tally_;
-  const ArrivalRule* rule_ = nullptr;
   CandidateSpace* space_ = nullptr;
   std::size_t back_to_ = CandidateSpace::none;  // the first level whose vertex is known to be in no match
   FoundSink* sink_ = nullptr;
@@ -125,13 +116,6 @@ class Enumerator {
   std::vector<graph::Edge> edges_;                   // by query edge
   std::vector<VertexId> vertices_;                   // by query vertex
   std::vector<std::vector<std::uint32_t>> options_;  // by query edge
-
-  // Of conditional queries.
-  bool conditional_ = false;
-  plan::ConditionSteps steps_;  // of the plan, made for each anchor's plan
-  const plan::Plan* steps_of_ = nullptr;
-  std::vector<std::uint32_t> bound_edges_;               // query edges that have an image, in the order in which they got it
-  std::vector<std::vector<std::uint32_t>> chosen_tags_;  // by query edge: the options being tried
 
   // The crowd: query edges between the same two data vertices that must be mapped to distinct data edges.
   struct Image {

@@ -52,6 +52,16 @@ inline bool disjoint(const std::uint32_t* a, std::size_t na, const std::uint32_t
   return static_cast<std::size_t>(base - a) + (n == 1 && *base < x);
 }
 
+/// The same for a search that begins at `at`, at or before the result. O(log of the distance).
+[[nodiscard]] inline std::size_t gallop(const std::uint32_t* a, std::size_t at, std::size_t n, std::uint32_t x) noexcept {
+  std::size_t step = 1;
+  while (at + step <= n && a[at + step - 1] < x) {
+    at += step;
+    step *= 2;
+  }
+  return at + lower_bound(a + at, n - at < step ? n - at : step, x);
+}
+
 [[nodiscard]] inline bool contains(const std::uint32_t* a, std::size_t n, std::uint32_t x) noexcept {
   const std::size_t position = lower_bound(a, n, x);
   return position < n && a[position] == x;

@@ -1,6 +1,7 @@
 #include "match/list_view.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 namespace deltamatch::match {
 
@@ -49,7 +50,31 @@ void Lists::restrict(ListView& view, const graph::Resolved& where, VertexId vert
     }
     return;
   }
-  // The entries differ in what tells parallel edges apart, or in direction. So each is compared.
+  if (added) {
+    view.minus = list.removed;
+    view.minus_tags = list.removed_tags;
+    view.minus_count = list.removed_size;
+  }
+  // Entries are in order of (neighbour, tag). If all have one direction, that is the order of the rank as well.
+  if (!where.derived) {
+    const auto first = [&](const std::uint32_t* ids, const std::uint32_t* tags, std::uint32_t count) {
+      const auto entries = std::views::iota(std::uint32_t{0}, count);
+      return *std::ranges::partition_point(
+          entries, [&](std::uint32_t i) { return !admits(vertex, ids[i], tags[i] >> 1, where.incoming, inclusive); });
+    };
+    if (added) {
+      const std::uint32_t skipped = first(list.added, list.added_tags, list.added_size);
+      view.plus = list.added + skipped;
+      view.plus_tags = list.added_tags + skipped;
+      view.plus_count = list.added_size - skipped;
+    } else {
+      view.minus = list.removed;
+      view.minus_tags = list.removed_tags;
+      view.minus_count = first(list.removed, list.removed_tags, list.removed_size);
+    }
+    return;
+  }
+  // The entries differ in direction or label. So each is compared.
   const auto pick = [&](const std::uint32_t* ids, const std::uint32_t* tags, std::uint32_t count, bool admitted,
                         const std::uint32_t*& out, const std::uint32_t*& out_tags) {
     std::uint32_t* picked = scratch.words(count);
@@ -65,9 +90,6 @@ void Lists::restrict(ListView& view, const graph::Resolved& where, VertexId vert
     return kept;
   };
   if (added) {
-    view.minus = list.removed;
-    view.minus_tags = list.removed_tags;
-    view.minus_count = list.removed_size;
     view.plus_count = pick(list.added, list.added_tags, list.added_size, true, view.plus, view.plus_tags);
   } else {
     view.minus_count = pick(list.removed, list.removed_tags, list.removed_size, false, view.minus, view.minus_tags);
@@ -102,10 +124,53 @@ std::uint32_t multiplicity(const ListView& view, std::uint32_t id) noexcept {
          run_length(view.plus, view.plus_count, id);
 }
 
+namespace {
+
+/// Writes the members of `set` that are among `ids`, which ascend and may repeat, to `out`. Returns their number. O(s log(l/s))
+/// for a short and a long one of sizes s and l.
+std::size_t intersect_runs(const std::uint32_t* set, std::size_t size, const std::uint32_t* ids, std::size_t count,
+                           std::uint32_t* out) noexcept {
+  std::size_t kept = 0;
+  std::size_t s = 0;
+  std::size_t i = 0;
+  while (s < size && i < count) {
+    if (set[s] == ids[i]) {
+      out[kept++] = set[s++];
+    } else if (set[s] < ids[i]) {
+      s = gallop(set, s + 1, size, ids[i]);
+    } else {
+      i = gallop(ids, i + 1, count, set[s]);
+    }
+  }
+  return kept;
+}
+
+/// keep_members for a view in which ids may occur several times.
+std::size_t keep_members_of_runs(std::uint32_t* set, std::size_t size, const ListView& view, Scratch& scratch) {
+  if (view.clean()) return intersect_runs(set, size, view.ids, view.count, set);
+  const ScratchScope scope(scratch);
+  std::uint32_t* old = scratch.words(size);
+  std::size_t from_ids = intersect_runs(set, size, view.ids, view.count, old);
+  if (view.minus_count != 0) {
+    from_ids = static_cast<std::size_t>(std::remove_if(old, old + from_ids,
+                                                       [&](std::uint32_t id) {
+                                                         return run_length(view.minus, view.minus_count, id) ==
+                                                                run_length(view.ids, view.count, id);
+                                                       }) -
+                                        old);
+  }
+  std::uint32_t* fresh = scratch.words(size);
+  const std::size_t from_plus = intersect_runs(set, size, view.plus, view.plus_count, fresh);
+  return static_cast<std::size_t>(std::set_union(old, old + from_ids, fresh, fresh + from_plus, set) - set);
+}
+
+}  // namespace
+
 std::size_t keep_members(std::uint32_t* set, std::size_t size, const ListView& view, Scratch& scratch) {
   if (view.clean() && !view.parallel) [[likely]]
     return intersect(set, size, view.ids, view.count, set);
-  if (view.parallel || size < 8) {
+  if (view.parallel) return keep_members_of_runs(set, size, view, scratch);
+  if (size < 8) {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < size; ++i) {
       if (multiplicity(view, set[i]) > 0) set[kept++] = set[i];

@@ -42,4 +42,31 @@ ConditionSteps condition_steps(const BoundQuery& query, const Plan& plan) {
   return steps;
 }
 
+bool satisfies(const BoundQuery& query, std::span<const VertexId> vertices, std::span<const graph::Edge> edges) {
+  const condition::TimeBounds& bounds = query.time_bounds;
+  constexpr std::int64_t none = condition::TimeBounds::none;
+  const auto within = [](Timestamp a, Timestamp b, std::int64_t limit) {
+    if (limit == none) return true;
+    std::int64_t difference = 0;
+    if (__builtin_sub_overflow(a, b, &difference)) return a < b;
+    return difference <= limit;
+  };
+  for (std::size_t x = 0; bounds.any() && x < edges.size(); ++x) {
+    const auto time = query.graph().edge_table->time(edges[x].which);
+    if (!time) {
+      if (bounds.binds(x)) return false;
+      continue;
+    }
+    if (!within(*time, 0, bounds.latest(x)) || !within(0, *time, bounds.negated_earliest(x))) return false;
+    for (std::size_t y = 0; y < edges.size(); ++y) {
+      const auto other = query.graph().edge_table->time(edges[y].which);
+      if (x != y && other && !within(*time, *other, bounds.difference(x, y))) return false;
+    }
+  }
+  for (std::size_t c = 0; c < query.conditions.size(); ++c) {
+    if (evaluate(query.conditions[c], BoundValues(query, c, vertices, edges)) != condition::Truth::yes) return false;
+  }
+  return true;
+}
+
 }  // namespace deltamatch::plan

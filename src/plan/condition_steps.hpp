@@ -14,17 +14,7 @@
 
 namespace deltamatch::plan {
 
-/// One step at a position: choose a query edge, unless there is none to choose, then test conditions.
-struct ConditionStep {
-  std::optional<std::uint32_t> edge;      ///< the query edge; nullopt in the first step of each position
-  std::vector<std::uint32_t> conditions;  ///< indices into BoundQuery::conditions
-};
-
-/// [position] holds the steps once the vertex of that position is matched; [0] is empty. The anchor's edge is bound at
-/// position 1.
-using ConditionSteps = std::vector<std::vector<ConditionStep>>;
-
-/// O(edges + elements of conditions).
+/// The steps of a plan whose levels are complete. O(edges + elements of conditions).
 [[nodiscard]] ConditionSteps condition_steps(const BoundQuery& query, const Plan& plan);
 
 /// A partial match as conditions read it, or a single element. All that a tested condition names must be bound.
@@ -59,5 +49,8 @@ class BoundValues {
   std::span<const VertexId> vertices_;  // by query vertex
   std::span<const graph::Edge> edges_;  // by query edge
 };
+
+/// Whether a whole match satisfies all conditions and bounds on times. `vertices`: by query vertex, `edges`: by query edge.
+[[nodiscard]] bool satisfies(const BoundQuery& query, std::span<const VertexId> vertices, std::span<const graph::Edge> edges);
 
 }  // namespace deltamatch::plan

@@ -145,7 +145,7 @@ class Writer {
     if (!plan.closing.empty()) line(1, "closing: {} in {}", held_[1], lists(plan.closing));
     if (plan.anchor_above) line(1, "only where {} > {}", held_[1], held_[0]);
     if (plan.anchor_below) line(1, "only where {} < {}", held_[1], held_[0]);
-    const ConditionSteps tests = query_.conditional() ? condition_steps(query_, plan) : ConditionSteps(plan.levels.size() + 2);
+    const ConditionSteps tests = query_.conditional() ? plan.steps : ConditionSteps(plan.levels.size() + 2);
     steps(tests[1], 1);
     for (std::size_t i = 0; i < plan.levels.size(); ++i) {
       level(plan, i, actuals);

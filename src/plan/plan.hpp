@@ -110,6 +110,16 @@ struct CountPlan {
   double cost = 0;
 };
 
+/// One step of a conditional query at a position: choose a data edge for a query edge, unless there is none to choose, then
+/// test conditions.
+struct ConditionStep {
+  std::optional<std::uint32_t> edge;      ///< the query edge; nullopt in the first step of each position
+  std::vector<std::uint32_t> conditions;  ///< indices into BoundQuery::conditions
+};
+/// [position] holds the steps once the vertex of that position is matched; [0] is empty. The anchor's edge is bound at
+/// position 1.
+using ConditionSteps = std::vector<std::vector<ConditionStep>>;
+
 struct Plan {  // NOLINT(clang-analyzer-optin.performance.Padding): read in this order
   query::Arc anchor;
   std::uint32_t tail;          ///< query vertex at position 0
@@ -121,6 +131,7 @@ struct Plan {  // NOLINT(clang-analyzer-optin.performance.Padding): read in this
   bool anchor_below = false;
   std::vector<Joined> anchor_joined;  ///< induced isomorphism: conditions on the head as a candidate
   std::vector<Level> levels;
+  ConditionSteps steps;  ///< empty unless the query is conditional
   CountPlan count;
   double cost = 0;
 };

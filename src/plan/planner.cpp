@@ -3,6 +3,7 @@
 #include <limits>
 #include <tuple>
 
+#include "plan/condition_steps.hpp"
 #include "plan/estimates.hpp"
 
 namespace deltamatch::plan {
@@ -127,6 +128,7 @@ Plan make_plan(const BoundQuery& query, const Estimates& estimates, query::Arc a
       reused.early_cut = reused.early_cut && implies(reusing, reused.candidates);
     }
   }
+  if (query.conditional()) plan.steps = condition_steps(query, plan);
   return plan;
 }
 

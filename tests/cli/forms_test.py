@@ -220,7 +220,7 @@ class Gephi(FormsTest):
 
     def test_label_and_type_that_are_both_labels(self):
         text = "source,target,label,type\nA,B,T,x\n"
-        self.refused("l.csv", text, says=["l.csv:2: there are two columns for the label: Type `x`", "label=NAME"])
+        self.refused("l.csv", text, says=["l.csv:2: there are two columns for the label: Type `x`", "--columns label=type or --columns label=label"])
         self.assertEqual(self.rings("l.csv", text, "--columns", "label=label", query="d=(a)-[:T]->(b)"), 1)
         self.assertEqual(self.rings("l.csv", text, "--columns", "label=type", query="d=(a)-[:x]->(b)"), 1)
 
@@ -391,7 +391,7 @@ class EventsAndVertices(FormsTest):
     def test_an_id_beside_a_type_may_be_an_event(self):
         text = "id,type,sender,receiver\n1,TRANSFER,A,B\n"
         self.refused("e.csv", text, query=EDGE, says=["e.csv:1: the CSV header `id,type,sender,receiver` has an id and a label",
-                                                      "--columns source=NAME,target=NAME if the records are edges",
+                                                      "--columns source=sender,target=receiver if the records are edges",
                                                       "--columns vertex=id,label=type if they are vertices"])
         self.assertEqual(self.rings("e.csv", text, "--columns", "source=sender,target=receiver", query="e=(a)-[:TRANSFER]->(b)"), 1)
         self.assertEqual(self.rings("e.csv", text, "--columns", "vertex=id,label=type", query=EDGE), 0)
@@ -503,10 +503,11 @@ class EventsAndVertices(FormsTest):
             self.assertEqual(result["queries"][0]["matches"], 1)
 
     def test_other_labels_say_no_operation(self):
-        for words in (("remove", "remove"), ("add", "update"), ("add", "remove", "PAYS"), ("c", "d"), ("+", "-"), ("", "delete")):
-            self.write("a.csv", "source,target,type\n" + "".join(f"A,{i},{word}\n" for i, word in enumerate(words)))
+        for name, words in (("label", ("remove", "remove")), ("type", ("add", "update")), ("label", ("add", "remove", "PAYS")),
+                            ("type", ("c", "d")), ("type", ("+", "-")), ("rel", ("", "delete"))):
+            self.write("a.csv", f"source,target,{name}\n" + "".join(f"A,{i},{word}\n" for i, word in enumerate(words)))
             self.assertEqual(self.warned("a.csv"), [], words)
-            rows = [{"source": "A", "target": i, "type": word} for i, word in enumerate(words)]
+            rows = [{"source": "A", "target": i, name: word} for i, word in enumerate(words)]
             self.write("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
             self.assertEqual(self.warned("a.jsonl"), [], words)
 

@@ -14,8 +14,9 @@ import unittest
 import harness
 
 EDGE = "e=(a)-->(b)"
-OPTION = re.compile(r"--(columns|format|ids|envelope) ('[^']*'|[^\s;,]+(?:,[^\s;,]+)*)")
-COMMAND = re.compile(r"convert the file: (.*?)(?: \(edges|$)|`(jq [^`]*)`", re.M)
+VALUE = r"(?:'[^']*'|\\'|[^\s;,'])+"
+OPTION = re.compile(rf"--(columns|format|ids|envelope|separator|header|op-values|time-format) (?!says)({VALUE}(?:,{VALUE})*)")
+COMMAND = re.compile(r"convert the file: (.*?)(?: \(edges|, else |; --|$)|`(jq [^`]*)`", re.M)
 
 
 class Remedies(harness.CliTest):
@@ -40,7 +41,7 @@ class Remedies(harness.CliTest):
                 path = self.write(path + "x", done.stdout)
                 continue
             for option, value in found:
-                options["--" + option] = value.strip("'")
+                (options["--" + option],) = shlex.split(value)  # as a shell reads it
         self.fail(messages)
 
     def leads_to(self, content, edges, *args, says=None):
@@ -70,6 +71,101 @@ class Remedies(harness.CliTest):
         self.leads_to("(1, 2)\n(2, 3)\n", [(1, "", 2), (2, "", 3)], says="in parentheses")
         self.leads_to("[('ann', 'bob'), ('bob', 'eve')]\n", [("ann", "", "bob"), ("bob", "", "eve")])
 
+    def test_a_label_in_the_middle(self):
+        edges = [("a", "pp", "b"), ("b", "pd", "c")]
+        self.leads_to("a pp b\nb pd c\n", edges, says="--format snap --ids string --columns source,label,target")
+        self.leads_to("a\tpp\tb\nb\tpd\tc\n", edges, says="--format tsv --columns source,label,target")
+        self.leads_to("x is y\nz is w\nu is v\n", [("x", "is", "y"), ("z", "is", "w"), ("u", "is", "v")])
+        self.leads_to("<http://a> <http://p> <http://b> .\n<http://b> <http://p> \"x y\" .\n",
+                      [("<http://a>", "<http://p>", "<http://b>"), ("<http://b>", "<http://p>", '"x y"')], says="a triple of RDF")
+
+    def test_a_header_above_names(self):
+        edges = [("ann", "", "bob"), ("bob", "", "eve")]
+        for header in ("person friend", "user_id follower_id", "SourceName TargetName"):
+            self.leads_to(f"{header}\nann bob\nbob eve\n", edges, says="the first line looks like a header: leave it out")
+            source, target = header.split()
+            self.leads_to(f"{source}\t{target}\nann\tbob\nbob\teve\n", edges, says=f"--format csv --columns source={source},target={target}")
+        self.leads_to("payee_name\tpayer_name\nann\tbob\nbob\teve\n", [("bob", "", "ann"), ("eve", "", "bob")])
+        text = ("SOURCE_SUBREDDIT\tTARGET_SUBREDDIT\tPOST_ID\tTIMESTAMP\tLINK_SENTIMENT\tPROPERTIES\n"
+                "leagueoflegends\tteamredditteams\t1u4nrps\t2013-12-31 16:39:58\t1\t345.0,298.0\n"
+                "theredlion\tsoccer\t1u4qkd\t2013-12-31 18:18:37\t-1\t101.0,98.0\n")
+        self.leads_to(text, [("leagueoflegends", "", "teamredditteams"), ("theredlion", "", "soccer")])
+        for args in (("--format", "snap", "--ids", "string"), ("--format", "tsv")):
+            self.write("h", "user_id\tfollower_id\nann\tbob\nbob\teve\n")
+            outcome = self.run_program("match", "--graph", "h", "--query", EDGE, *args)
+            self.assertIn("are names of columns: it may be a header", outcome.err)
+
+    def test_vertices_and_their_labels(self):
+        self.write("e.txt", "A B\n")
+        for text, says in (("A 1\nB 2\n", "--labels-format snap --ids string"), ("A red x\nB blue y\n", "--labels-columns vertex,label,-")):
+            self.write("l", text)
+            arguments = ["match", "--graph", "e.txt", "--format", "snap", "--labels", "l", "--query", "q=(a:`%s`)-->(b)" % text.split()[1]]
+            outcome = self.fails(1, *arguments, says=["if the lines are vertices and their labels, give", says])
+            self.assertNotIn("edges between names", outcome.err)
+            options = re.findall(r"--(?:labels-format|labels-columns|ids) [a-z,-]+", outcome.err.split("give ")[-1])
+            words = [word for option in options for word in option.split()]
+            self.assertEqual(self.json(*arguments, *words)["queries"][0]["matches"], 1)
+
+    def test_vertices_as_neo4j_exports_them(self):
+        self.write("e.txt", "1 2\n")
+        for header in ("id:ID,name,:LABEL", "name,:ID(Person),:LABEL,age:int", "id:ID,:LABEL"):
+            cells = header.split(",")
+            rows = "".join(",".join(vertex if ":ID" in cell else "Person" if cell == ":LABEL" else "x" for cell in cells) + "\n" for vertex in "12")
+            self.write("l.csv", header + "\n" + rows)
+            arguments = ["match", "--graph", "e.txt", "--labels", "l.csv", "--query", "q=(a:Person)-->(b:Person)"]
+            outcome = self.fails(1, *arguments)
+            (columns,) = shlex.split(re.search(r"--labels-columns ('[^']*'|\S+)", outcome.err)[1])
+            self.assertEqual(self.json(*arguments, "--labels-columns", columns)["queries"][0]["matches"], 1)
+
+    def test_metis(self):
+        ring = [(1, "", 2), (1, "", 3), (2, "", 3)]
+        for text in ("3 3\n2 3\n1 3\n1 2\n", "% c\n3 3 0\n2 3\n1 3\n1 2\n"):
+            self.leads_to(text, ring, says="begins a graph of METIS")
+        self.leads_to("4 3\n2 3\n1 3\n1 2\n\n", ring)
+        self.leads_to("4 4\n2 3\n1 3 4\n1 2\n2\n", [*ring, (2, "", 4)])
+        self.leads_to("3 3 1\n2 5 3 6\n1 5 3 7\n1 6 2 7\n", ring)
+        lattice = [[(i - 1) % 30000 + 1, (i + 1) % 30000 + 1] for i in range(30000)]
+        text = "30000 30000\n" + "".join(f"{a} {b}\n" for a, b in lattice)
+        self.assertEqual(len(self.follow(text)[0]), 30000)
+        self.assertEqual(self.follow("3 3\n2 3\n1 3\n1 2\n", "--format", "snap")[1], [])
+
+    def test_columns_that_are_not_needed(self):
+        self.leads_to("1,2,3,4\n5,6,7,8\n", [(1, "", 2), (5, "", 6)], says="--columns source,target,-,-")
+        self.leads_to("1,2,3,4\n5,6,7,8\n", [(1, "", 2), (5, "", 6)], "--columns", "source,target",
+                      says="--columns source,target,-,- leaves the other columns out")
+        self.leads_to("1 2 3 4\n5 6 7 8\n", [(1, "", 2), (5, "", 6)], "--columns", "source,target")
+
+    def test_two_columns_of_one_name(self):
+        self.leads_to("source,target,label,label\n1,2,a,b\n", [(1, "a", 2)], says="--header yes --columns source,target,label,-")
+        self.leads_to("source,source,target\n1,2,3\n", [(1, "", 3)])
+        self.leads_to("source,target,type,label\n1,2,T,b\n", [(1, "b", 2)], says="two columns for the label")
+        self.leads_to("source,src,target\n1,2,3\n", [(2, "", 3)], says="--columns source=source or --columns source=src")
+
+    def test_other_separators(self):
+        self.leads_to("source|target|label\n1|2|A\n2|3|B\n", [(1, "A", 2), (2, "B", 3)], says="if | separates the fields, give --separator bar")
+        self.leads_to("1|2\n2|3\n", [(1, "", 2), (2, "", 3)])
+        self.leads_to("1::2::5::978300760\n2::3::3::978302109\n", [(1, "5", 2), (2, "3", 3)], says="if :: separates the fields")
+
+    def test_written_times(self):
+        for time, form in (("01/02/2023 03:04 PM", "%m/%d/%Y %I:%M %p"), ("13/02/23", "%d/%m/%y"), ("12/31/23 5:06", "%m/%d/%y %H:%M"),
+                           ("1/31/2023 3:04", "%m/%d/%Y %H:%M"), ("31.1.2023", "%d.%m.%Y"), ("2 Jan 2023", "%d %b %Y"),
+                           ("Jan 2, 2023", "%b %d, %Y"), ("2023/1/2 3:04:05", "%Y/%m/%d %H:%M:%S"), ("1/31/2023 12:04:05 am", "%m/%d/%Y %I:%M:%S %p")):
+            for name, text in (("t.csv", f'source,target,time\n1,2,"{time}"\n'), ("t.jsonl", json.dumps({"source": 1, "target": 2, "time": time}) + "\n")):
+                found, messages = self.follow(text, name=name)
+                self.assertEqual(found, [(1, "", 2)])
+                self.assertIn(f"--time-format {shlex.quote(form) if ' ' in form else form}", messages[0])
+        found, messages = self.follow("source,target,time\n1,2,1/2/2023\n", name="t.csv")
+        self.assertIn("--time-format %m/%d/%Y (the month first) or --time-format %d/%m/%Y (the day first) reads it", messages[0])
+        stream = "+\t1\t2\t\t12/31/2023 11:59 PM\n"
+        self.write("m.tsv", stream)
+        self.run_program("replay", "--updates", "m.tsv", "--query", EDGE, "--time-format", "%m/%d/%Y %I:%M %p", "--emit", "matches", "--out", "o.jsonl")
+        self.assertEqual(self.lines("o.jsonl")[0]["time"], 1_704_067_140_000_000)
+
+    def test_a_date_and_a_clock_between_blanks(self):
+        self.leads_to("1 2 2023-01-01 10:00:00\n2 3 2023-01-01 11:00:00\n", [(1, "", 2), (2, "", 3)], says="sed -E")
+        self.leads_to("1 2 T 2023-01-01 10:00:00\n", [(1, "T", 2)])
+        self.leads_to("1 2 12/31/2023 10:00\n", [(1, "", 2)])
+
     def test_dimacs(self):
         edges = [(1, "", 2), (2, "", 3)]
         self.leads_to("c a graph\np edge 3 2\ne 1 2\ne 2 3\n", edges, says="DIMACS")
@@ -98,6 +194,12 @@ class Remedies(harness.CliTest):
         if shutil.which("jq"):
             self.leads_to("[[1,2]]\n[[2,3]]\n", edges)
 
+    def test_a_file_that_is_one_row(self):
+        for text in ("[1,2]", "[1,2]\n", "[1,\n 2]\n"):
+            self.write("r.json", text)
+            outcome = self.fails(1, "match", "--graph", "r.json", "--query", EDGE, says="--columns source=0,target=1 reads an array of such values as a row")
+        self.leads_to("[1,2]\n", [(1, "", 2)])
+
     def test_a_header_in_rows_that_are_arrays(self):
         for header in (["source", "target"], ["From", "To"], ["dst", "src"]):
             for text in (json.dumps([header, [1, 2]]), json.dumps(header) + "\n[1,2]\n"):
@@ -115,6 +217,51 @@ class Remedies(harness.CliTest):
         self.leads_to('{"source":{"a.b":1},"target":2,"label":{"name":"T"}}\n', [(1, "T", 2)])
         self.write("several.jsonl", '{"source":{"a":1,"b":2},"target":3}\n')
         self.fails(1, "match", "--graph", "several.jsonl", "--query", EDGE, says="--columns source=source.NAME reads one of its fields, which are `a`, `b`")
+
+    def test_names_that_a_shell_would_read(self):
+        text = '{"source":{"$numberLong":"1"},"target":{"$numberLong":"2"},"time":{"$date":"2020-01-01T00:00:00Z"}}\n'
+        self.leads_to(text, [("1", "", "2")], says="--columns 'source=source.$numberLong,target=target.$numberLong,time=time.$date'")
+        self.leads_to('{"source":{"a\'b":1},"target":2}\n', [(1, "", 2)])
+        self.leads_to('{"$from":1,"from":{"$oid":"x"},"to":{"$oid":"y"}}\n', [("x", "", "y")])
+
+    @unittest.skipUnless(shutil.which("jq"), "there is no jq")
+    def test_exports_of_other_programs(self):
+        def canal(kind, *rows, old=None):
+            return {"data": list(rows), "database": "d", "table": "t", "isDdl": False, "old": old, "type": kind, "ts": 1}
+        insert, other, third = ({"source": str(i), "target": str(i + 1)} for i in (1, 2, 3))
+        lines = [canal("INSERT", insert, other), {"data": None, "isDdl": True, "old": None, "type": "CREATE"},
+                 canal("UPDATE", {"source": "2", "target": "9"}, old=[{"target": "3"}]), canal("DELETE", insert), canal("INSERT", third)]
+        self.leads_to("".join(json.dumps(line) + "\n" for line in lines), [("2", "", "9"), ("3", "", "4")], says="a message of Canal")
+        plain = [{"rows": [insert, other], "kind": "insert"}, {"rows": [insert], "kind": "delete"}]
+        self.leads_to("".join(json.dumps(line) + "\n" for line in plain), [("2", "", "3")], says="jq -c '.kind as $op | .rows[] + {op: $op}'")
+        maxwell = [{"database": "d", "type": kind, "data": insert} for kind in ("insert", "delete", "insert")]
+        self.leads_to("".join(json.dumps(line) + "\n" for line in maxwell), [("1", "", "2")], says="op=type,label=")
+        self.leads_to("".join(json.dumps(line) + "\n" for line in maxwell[:2]), [])
+
+    @unittest.skipUnless(shutil.which("jq"), "there is no jq")
+    def test_wal2json(self):
+        names = {"columnnames": ["source", "target"], "columntypes": ["int", "int"]}
+        first = [{"change": [{"kind": "insert", "table": "e", **names, "columnvalues": [1, 2]}, {"kind": "insert", "table": "e", **names, "columnvalues": [2, 3]}]},
+                 {"change": [{"kind": "update", "table": "e", **names, "columnvalues": [2, 4], "oldkeys": {"keynames": ["source", "target"], "keyvalues": [2, 3]}},
+                             {"kind": "delete", "table": "e", "oldkeys": {"keynames": ["source", "target"], "keyvalues": [1, 2]}}]}]
+        self.leads_to("".join(json.dumps(line) + "\n" for line in first), [(2, "", 4)], says="a transaction of wal2json")
+
+        def row(source, target):
+            return [{"name": "source", "type": "int", "value": source}, {"name": "target", "type": "int", "value": target}]
+        second = [{"action": "B"}, {"action": "I", "columns": row(1, 2)}, {"action": "I", "columns": row(2, 3)}, {"action": "C"},
+                  {"action": "U", "columns": row(2, 4), "identity": row(2, 3)}, {"action": "D", "identity": row(1, 2)}]
+        for start in (0, 1):
+            self.leads_to("".join(json.dumps(line) + "\n" for line in second[start:]), [(2, "", 4)], says="a message of wal2json")
+
+    @unittest.skipUnless(shutil.which("jq"), "there is no jq")
+    def test_lines_of_vertices_and_of_edges(self):
+        user = {"labels": ["User"]}
+        apoc = [{"type": "node", "id": "0", **user}, {"type": "node", "id": "1", **user},
+                {"id": "0", "type": "relationship", "label": "KNOWS", "start": {"id": "0", **user}, "end": {"id": "1", **user}}]
+        for rows in (apoc, apoc[::-1]):
+            self.leads_to("".join(json.dumps(row) + "\n" for row in rows), [("0", "KNOWS", "1")], says="an export of neo4j's APOC")
+        cytoscape = [{"data": {"id": "a"}}, {"data": {"id": "b"}}, {"data": {"id": "ab", "source": "a", "target": "b"}}]
+        self.leads_to("".join(json.dumps(row) + "\n" for row in cytoscape), [("a", "", "b")], says="a vertex of Cytoscape")
 
     def test_an_edge_in_a_field(self):
         self.leads_to('{"id":"e1","data":{"id":"e1","source":1,"target":2,"type":"T"}}\n', [(1, "T", 2)],

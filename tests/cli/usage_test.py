@@ -80,6 +80,7 @@ class Usage(harness.CliTest):
             (["help", "generate", "frob"], "help: 'frob' is not a command of deltamatch generate; see deltamatch generate --help"),
             (["help", "match", "--limit"], "help: '--limit' is not an option; see deltamatch help --help"),
             (["frob"], "command line: 'frob' is not known; see deltamatch --help"),
+            (["replai"], "command line: 'replai' is not known; did you mean replay?; see deltamatch --help"),
             (["frob", "--query", TRIANGLE], "'frob' is not known"),
             (["--nonsense"], "'--nonsense' is not known"),
             (["snapshot", "frob"], "snapshot: 'frob' is not known; see deltamatch snapshot --help"),

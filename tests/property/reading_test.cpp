@@ -25,7 +25,8 @@ struct Heard {
   friend bool operator==(const Heard&, const Heard&) = default;
 };
 
-std::optional<Heard> hear(const std::string& text, const Written& written, bool recognise) {
+/// `plain`: the text is as it was drawn. A rule about doubtful readings that takes it for something else is too eager.
+std::optional<Heard> hear(const std::string& text, const Written& written, bool recognise, bool plain = false) {
   ingest::ReadOptions options;
   options.codec = written.codec;
   if (!recognise) options.format = written.format;
@@ -38,6 +39,13 @@ std::optional<Heard> hear(const std::string& text, const Written& written, bool 
     while (stream->next(batch)) {
       for (const Update& update : batch.updates.updates()) heard.updates.push_back(told(update));
       stream->settle(batch, {});
+    }
+    if (plain) {
+      for (const ingest::Warning& warning : stream->warnings()) {
+        for (const char* code :
+             {"operation_unread", "null_as_label", "invisible_in_id", "invisible_in_label", "id_grouped", "footer_as_record"})
+          RC_ASSERT(warning.code != code);
+      }
     }
   } catch (const Error& error) {
     RC_ASSERT(std::string(error.what()).find("drawn") == 0);
@@ -80,10 +88,10 @@ TEST_P(Reading, WhatIsWrittenIsRead) {
     const std::string text = written.text();
     RC_LOG() << text;
     const Heard meant{written.updates(0, written.records.size()), written.directed};
-    RC_ASSERT(hear(text, written, false) == meant);
+    RC_ASSERT(hear(text, written, false, true) == meant);
     // If the format is recognised by content, the result is the same, or the stream is refused. Without records and head, the
     // format is unknown.
-    const auto recognised = hear(text, written, true);
+    const auto recognised = hear(text, written, true, true);
     if (recognised && !written.records.empty()) RC_ASSERT(*recognised == meant);
   });
 }

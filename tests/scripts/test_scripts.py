@@ -374,7 +374,7 @@ class Results(unittest.TestCase):
     """A figure names its command, machine and commit, and a list says what each raw file is."""
 
     RESULTS = ROOT / "bench/results"
-    COMMIT = r"\b[0-9a-f]{7}\b"
+    COMMIT = r"\b[0-9a-f]{7,12}\b"
 
     def test_every_raw_file_is_listed(self):
         raw = self.RESULTS / "raw"

@@ -76,13 +76,14 @@ std::size_t Assembler::open(const TopicPartition& partition, std::int64_t next, 
   CodecOptions reading = topics.codec;
   Doubts& doubts = doubts_.try_emplace(topics.name, OptionSpelling{.prefix = {}, .in_configuration = true}).first->second;
   reading.doubts = &doubts;
-  const bool tells_kinds = !reading.ids && traits_of(topics.format).tells_kinds;
+  const FormatTraits& traits = traits_of(topics.format);
+  const bool watches_ids = !reading.ids && (traits.tells_kinds || traits.has_names_as_ids);
   std::unique_ptr<Codec> codec = make_message_codec(topics.format, reading);
   const auto number = static_cast<std::uint32_t>(parts_.size());
   const auto place = std::upper_bound(order_.begin(), order_.end(), partition,
                                       [&](const TopicPartition& at, std::uint32_t other) { return at < parts_[other].at; });
   order_.insert(place, number);
-  parts_.push_back({partition, std::move(codec), &doubts, tells_kinds, next, {}});
+  parts_.push_back({partition, std::move(codec), &doubts, watches_ids, traits.has_names_as_ids, next, {}});
   held_.erase(partition);
   watermarks_.open(now);
   auto names = std::make_shared<std::vector<TopicPartition>>();
@@ -159,9 +160,9 @@ bool Assembler::decode(Part& part, const InputRecord& record) {
   largest_ = largest;
   if (limits_.max_span != 0 && !empty() && watermarks_.passes(record.part, largest_)) return false;
   take(part, record, decoded.updates);
-  if (!part.tells_kinds) return true;
+  if (!part.watches_ids) return true;
   id_doubts_.at(position);
-  for (const Update& update : decoded.updates) id_doubts_.see_ids(update);
+  for (const Update& update : decoded.updates) id_doubts_.see_ids(update, part.spells_ids);
   return true;
 }
 

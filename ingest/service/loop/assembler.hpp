@@ -122,7 +122,8 @@ class Assembler {
     TopicPartition at;
     std::unique_ptr<Codec> codec;
     Doubts* doubts = nullptr;  // about the times of its topics
-    bool tells_kinds = false;  // whether its ids are checked by id_doubts_
+    bool watches_ids = false;  // whether its ids are checked by id_doubts_
+    bool spells_ids = false;   // whether they come from text fields, so that spellings such as 007 are compared
     std::int64_t next = 0;
     UpdateRun run;
   };

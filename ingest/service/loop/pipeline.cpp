@@ -61,6 +61,7 @@ Pipeline::Pipeline(const Context& context, Recovered recovered)
   if (!last_.reading.empty() && last_.reading != reading_) {
     context_.journal.tell(Level::warn, "the input is read differently from now on",
                           {{"after_batch", std::to_string(last_.batch)},
+                           {"behind_batch", std::to_string(last_.batch)},  // deprecated: left out after 0.1
                            {"effect", "earlier batches cannot be rebuilt from the input with this configuration"}});
   }
   snapshotter_ = std::make_unique<Snapshotter>(context_.directory, *log_, context_.journal,

@@ -129,7 +129,10 @@ Recovered recover(const StateDirectory& directory, const RecoveryInput& input, J
   if (last < committed && !differs) last = committed_part(directory, input, last, committed);
   auto log = std::make_unique<Log>(directory.path(), directory.fingerprint(), last);
   if (log->dropped_bytes() > 0) {
-    journal.tell(Level::info, "log_cut", {{"after", std::to_string(last)}, {"bytes", std::to_string(log->dropped_bytes())}});
+    journal.tell(Level::info, "log_cut",
+                 {{"after", std::to_string(last)},
+                  {"behind", std::to_string(last)},  // deprecated: left out after 0.1
+                  {"bytes", std::to_string(log->dropped_bytes())}});
   }
   return {std::move(base.engine), std::move(base.mark), std::move(log)};
 }

@@ -87,7 +87,8 @@ void read_codec(Section& section, ingest::CodecOptions& codec, bool files) {
   constexpr std::array<std::pair<std::string_view, ingest::Envelope>, 2> envelopes{
       {{"none", ingest::Envelope::none}, {"debezium", ingest::Envelope::debezium}}};
   section.choice("envelope", codec.envelope, envelopes);
-  constexpr std::array<std::pair<std::string_view, char>, 3> separators{{{"comma", ','}, {"semicolon", ';'}, {"tab", '\t'}}};
+  constexpr std::array<std::pair<std::string_view, char>, 4> separators{
+      {{"comma", ','}, {"semicolon", ';'}, {"tab", '\t'}, {"bar", '|'}}};
   section.choice("separator", codec.separator, separators);
   if (files) {
     bool header = false;

@@ -44,7 +44,7 @@ void add_input_options(const Command& command, InputOptions& input, const std::s
              std::vector<std::pair<std::string, Envelope>>{{"none", Envelope::none}, {"debezium", Envelope::debezium}})
       .group(group);
   add_choice(command, name("separator"), input.codec.separator, "Separator of CSV fields (default: recognised by content)",
-             std::vector<std::pair<std::string, char>>{{"comma", ','}, {"semicolon", ';'}, {"tab", '\t'}})
+             std::vector<std::pair<std::string, char>>{{"comma", ','}, {"semicolon", ';'}, {"tab", '\t'}, {"bar", '|'}})
       .group(group);
   add_choice(command, name("header"), input.codec.header, "Whether CSV has a header (default: no if --columns has positions)",
              std::vector<std::pair<std::string, bool>>{{"yes", true}, {"no", false}})

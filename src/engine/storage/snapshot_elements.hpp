@@ -122,7 +122,8 @@ class ElementWriter {
   }
 
  private:
-  void put(const StoredUpdate& update) { put_fields(*out_, form_, head_, update); }
+  /// Flattened: a call for each element makes saving vertices with texts some per cent slower.
+  [[gnu::flatten]] void put(const StoredUpdate& update) { put_fields(*out_, form_, head_, update); }
 
   SectionWriter* out_;
   encoding::Head head_;

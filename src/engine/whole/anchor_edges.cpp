@@ -54,8 +54,7 @@ AnchorEdges::AnchorEdges(const graph::DataGraph& graph, const match::QueryTask& 
     if (stop.load(std::memory_order_relaxed)) return;
     std::uint64_t size = 0;
     for (std::size_t v = begin; v < end; ++v) {
-      for_each_list(static_cast<VertexId>(v),
-                    [&](VertexId, std::span<const std::uint32_t> heads, LabelId) { size += heads.size(); });
+      for_each_list(static_cast<VertexId>(v), [&](const EdgeList& list) { size += list.heads.size(); });
     }
     sizes[worker] += size;
   });
@@ -98,8 +97,8 @@ void AnchorEdges::gather(std::size_t wanted) {
     for (std::size_t part = first; part < last; ++part) {
       parts_[part].clear();
       for (std::size_t v = bound(part); v < bound(part + 1); ++v) {
-        for_each_list(static_cast<VertexId>(v), [&](VertexId tail, std::span<const std::uint32_t> heads, LabelId label) {
-          for (const VertexId head : heads) parts_[part].push_back({tail, head, label});
+        for_each_list(static_cast<VertexId>(v), [&](const EdgeList& list) {
+          for (std::size_t i = 0; i < list.heads.size(); ++i) parts_[part].push_back(list.edge(i));
         });
       }
     }

@@ -17,7 +17,7 @@
 namespace deltamatch::engine {
 
 /// All edges of the settled graph that some plan of the task admits as its anchor, by their labels. They ascend by tail, and
-/// each comes once. Lists are kept by label, so a list that no plan admits is skipped as a whole.
+/// each comes once, parallel ones too. Lists are kept by label, so a list that no plan admits is skipped as a whole.
 ///
 /// If lists are lent in place of those that the anchors read, the edges in the lent lists are used. All anchors are then images
 /// of one query edge. Everything it is given must outlive it.
@@ -46,7 +46,18 @@ class AnchorEdges {
   [[nodiscard]] std::size_t vertices() const noexcept {
     return std::min<std::size_t>(graph_->dictionary.capacity(), graph_->base().vertices());
   }
-  // Calls visit(tail, heads, edge label) for the lists of the vertex's edges.
+  /// Edges with the same tail and label, whose heads have one label.
+  struct EdgeList {
+    VertexId tail;
+    LabelId label;
+    std::span<const std::uint32_t> heads;
+    const std::uint32_t* tags;  ///< parallel to heads if edges have slots, else null
+
+    [[nodiscard]] graph::Edge edge(std::size_t i) const noexcept {
+      return {tail, heads[i], tags != nullptr ? tags[i] >> 1 : label};
+    }
+  };
+  // Calls visit(list) for each list of the vertex's edges.
   template <class Visit>
   void for_each_list(VertexId vertex, Visit&& visit) const;
   void read_lent(const graph::Resolved& where);
@@ -75,16 +86,19 @@ template <class Visit>
 void AnchorEdges::for_each_list(VertexId vertex, Visit&& visit) const {
   const Admitted own = labels_[graph_->dictionary.label(vertex)];
   if ((own.as_tail | own.as_head) == 0) return;
-  graph_->base().for_each_list(vertex, [&](graph::RelationId number, std::span<const std::uint32_t> ids, const std::uint32_t*) {
-    const graph::BaseRelation& relation = graph_->relations()[number];
-    if (relation.direction == graph::Direction::in) return;
-    const Admitted others = relations_[number];
-    const Plans plans = (own.as_tail & others.as_head) | (graph_->directed() ? 0 : own.as_head & others.as_tail);
-    if (plans == 0) return;
-    // An undirected edge is in the lists of both ends. It is visited at the lesser end only.
-    if (!graph_->directed()) ids = ids.subspan(static_cast<std::size_t>(std::ranges::lower_bound(ids, vertex) - ids.begin()));
-    visit(vertex, ids, relation.edge_label);
-  });
+  const bool tagged = graph_->edge_table != nullptr;
+  graph_->base().for_each_list(
+      vertex, [&](graph::RelationId number, std::span<const std::uint32_t> ids, const std::uint32_t* payload) {
+        const graph::BaseRelation& relation = graph_->relations()[number];
+        if (relation.direction == graph::Direction::in) return;
+        const Admitted others = relations_[number];
+        const Plans plans = (own.as_tail & others.as_head) | (graph_->directed() ? 0 : own.as_head & others.as_tail);
+        if (plans == 0) return;
+        // An undirected edge is in the lists of both ends. It is visited at the lesser end only.
+        std::size_t first = 0;
+        if (!graph_->directed()) first = static_cast<std::size_t>(std::ranges::lower_bound(ids, vertex) - ids.begin());
+        visit(EdgeList{vertex, relation.edge_label, ids.subspan(first), tagged ? payload + first : nullptr});
+      });
 }
 
 template <class Of>
@@ -100,8 +114,8 @@ double AnchorEdges::sum(const Of& of) const {
     if (stop_->load(std::memory_order_relaxed)) return;
     double sum = 0;
     for (std::size_t v = begin; v < end; ++v) {
-      for_each_list(static_cast<VertexId>(v), [&](VertexId tail, std::span<const std::uint32_t> heads, LabelId label) {
-        for (const VertexId head : heads) sum += of(graph::Edge{tail, head, label});
+      for_each_list(static_cast<VertexId>(v), [&](const EdgeList& list) {
+        for (std::size_t i = 0; i < list.heads.size(); ++i) sum += of(list.edge(i));
       });
     }
     sums[worker] += sum;

@@ -20,7 +20,7 @@ constexpr std::size_t least_vertices = 4;    // with fewer vertices, sums over p
 
 bool is_clique(const Query& query) {
   const std::size_t n = query.vertices.size();
-  if (n < least_vertices || query.edges.size() != n * (n - 1) / 2) return false;
+  if (n < least_vertices || query.edges.size() != n * (n - 1) / 2 || query.where || query.within) return false;
   std::set<std::pair<std::uint32_t, std::uint32_t>> pairs;
   for (const QueryEdge& edge : query.edges) {
     if (edge.directed || !edge.labels.empty()) return false;

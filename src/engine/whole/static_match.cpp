@@ -56,7 +56,8 @@ bool begins_without_sums(const StaticScene& scene, const plan::BoundQuery& query
 
 /// Counting with symmetry to break gains from another order of the vertices.
 bool order_matters(const plan::BoundQuery& query, const StaticOptions& options) {
-  return !options.query.list && !query.induced && query.mode == MatchMode::isomorphism && query.group.order() > 1;
+  return !options.query.list && !query.conditional() && !query.induced && query.mode == MatchMode::isomorphism &&
+         query.group.order() > 1;
 }
 
 /// The matcher must be open.
@@ -166,7 +167,8 @@ class Run {
   /// Renumbers the vertices of the whole graph, once, if counting is expected to take several times as long as that.
   void number_by_degree() {
     graph::DataGraph& graph = scene_.graph;
-    if (!scene_.may_renumber || !order_matters(bound_, options_) || reads_candidates() || graph.numbered_by_degree() || ended())
+    if (!scene_.may_renumber || graph.edge_table || !graph.schema().vertices.empty() || !order_matters(bound_, options_) ||
+        reads_candidates() || graph.numbered_by_degree() || ended())
       return;
     const double entries = 2 * static_cast<double>(graph.edges());
     if (expected_work(plans_) <= renumbering_cost * entries || stop_.load()) return;

@@ -94,7 +94,7 @@ TEST_F(Router, AlertsAreTheLinesOfAFileOfMatches) {
                                                std::tuple(UpdateKind::insert_edge, Id("\"\xff\n"), Id(1)),
                                                std::tuple(UpdateKind::delete_edge, Id(1), Id("\"\xff\n"))}) {
       UpdateBatch updates;
-      updates.add({kind, false, false, source, target, "T", {}, {}, Timestamp{5}});
+      updates.add({.kind = kind, .source = source, .target = target, .label = "T", .time = Timestamp{5}});
       fresh.process(updates, OnReject::stop, to_file ? file.get() : static_cast<MatchSink*>(&router));
     }
     if (!to_file) {
@@ -218,7 +218,7 @@ TEST_F(Router, AbortUndoesAlertsAndCounts) {
 TEST_F(Router, ExistingMatchesBearTheBatchAndItsTime) {
   Engine engine;
   UpdateBatch updates;
-  updates.add({UpdateKind::insert_edge, false, false, Id(1), Id(2), "T", {}, {}, {}});
+  updates.add({.source = Id(1), .target = Id(2), .label = "T"});
   engine.process(updates);
   const ServiceQuery edge{parse_pattern("(a)-[:T]->(b)", "edge"), "here", {.list = true}, {"all"}, true, {}};
   AlertRouter router = make({sink("all")});

@@ -248,7 +248,7 @@ TEST(Packed, ManyLabelsHaveOneNumberEach) {
   TextsByFirstUse reader;
   for (const std::string& label : labels) ASSERT_EQ(reader.take(in), label);
   EXPECT_TRUE(in.finished());
-  for (const int again : {3, 15}) {  // a text that has a number already, among the first few and behind them
+  for (const int again : {3, 15}) {  // a text that has a number already, met long ago or lately
     std::string twice;
     ByteWriter forger(twice);
     for (std::uint64_t i = 0; i < 20; ++i) {
@@ -262,6 +262,23 @@ TEST(Packed, ManyLabelsHaveOneNumberEach) {
     for (int i = 0; i < 21; ++i) static_cast<void>(refuses.take(forged));
     EXPECT_FALSE(forged.sound());
   }
+}
+
+TEST(Packed, LabelsWithTheSameEndsAndLengthTakeTurns) {
+  const std::vector<std::string> labels = {"abc", "axc", "abc", "", "axc", "axc", "", "abc", "abcabcabc", "abc"};
+  std::string bytes;
+  ByteWriter out(bytes);
+  TextsByFirstUse writer;
+  for (const std::string& label : labels) writer.put(out, label);
+  EXPECT_EQ(bytes,
+            "\x00\x03"
+            "abc\x01\x03"
+            "axc\x00\x02\x00\x01\x01\x02\x00\x03\x09"
+            "abcabcabc\x00"s);
+  ByteReader in(bytes);
+  TextsByFirstUse reader;
+  for (const std::string& label : labels) ASSERT_EQ(reader.take(in), label);
+  EXPECT_TRUE(in.finished());
 }
 
 TEST(Heads, WhatThisVersionDoesNotReadIsNamed) {

@@ -127,6 +127,8 @@ TEST(Csv, Separators) {
   EXPECT_THAT(decode(Format::csv, {"source\ttarget", "1\t2"}), ElementsAre("+ 1 -> 2"));
   CodecOptions options;
   options.separator = '|';
+  EXPECT_THAT(decode(Format::csv, {"source|target|label", "1|2|a,b"}, options), ElementsAre("+ 1 -> 2 [a,b]"));
+  options.separator = ':';
   EXPECT_THAT(error_of([&] { (void)make_codec(Format::csv, options); }), HasSubstr("cannot separate CSV fields"));
 }
 

@@ -57,15 +57,17 @@ TEST(Detect, EveryFormatByItsContent) {
   EXPECT_EQ(detected("%MatrixMarket\n1 2\n"), "snap");
 }
 
-TEST(Detect, AtMostOneFormatClaimsAText) {
-  const auto claims = [](std::string_view head) {
-    const TextHead text(head);
-    std::vector<std::string_view> names;
-    for (const FormatTraits& traits : formats()) {
-      if (traits.begins != nullptr && traits.begins(text)) names.push_back(traits.name);
-    }
-    return names;
-  };
+/// The names of the formats that claim a text, in the order of the table.
+std::vector<std::string_view> claims(std::string_view head) {
+  const TextHead text(head);
+  std::vector<std::string_view> names;
+  for (const FormatTraits& traits : formats()) {
+    if (traits.begins != nullptr && traits.begins(text)) names.push_back(traits.name);
+  }
+  return names;
+}
+
+TEST(Detect, OneFormatClaimsAUsualText) {
   EXPECT_THAT(claims("t 3112 12519\nv 0 0 1\n"), ElementsAre("tve"));
   EXPECT_THAT(claims("3,3,u\n1,2\n"), ElementsAre("jlg"));
   EXPECT_THAT(claims("%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 2\n"), ElementsAre("mtx"));
@@ -73,6 +75,26 @@ TEST(Detect, AtMostOneFormatClaimsAText) {
   for (const std::string_view head : {"# only comments\n", "1 2\n", "source,target\n1,2\n", "+\t1\t2\t5\t1\n"}) {
     EXPECT_THAT(claims(head), IsEmpty()) << head;
   }
+}
+
+TEST(Detect, MtxThenJsonThenTveThenJlgWinsATextThatSeveralClaim) {
+  constexpr std::string_view bracket = "[\ne 0 1\ne 1 2\n";
+  EXPECT_THAT(claims(bracket), ElementsAre("tve", "jsonl"));
+  EXPECT_EQ(detected(bracket), "jsonl");
+
+  constexpr std::string_view sizes = "1,2,u\n{\"source\":1,\"target\":2}\n{\"source\":2,\"target\":3}\n";
+  EXPECT_THAT(claims(sizes), ElementsAre("jlg", "jsonl"));
+  EXPECT_EQ(detected(sizes), "jsonl");
+
+  constexpr std::string_view banner = "% by hand\n%%MatrixMarket matrix coordinate pattern general\ne 1 2\ne 2 3\n";
+  EXPECT_THAT(claims(banner), ElementsAre("tve", "mtx"));
+  EXPECT_EQ(detected(banner), "mtx");
+  EXPECT_THAT(error_of([&] { read_all(banner); }),
+              StartsWith("test:3: the header's `e` is not an integer; write ROWS COLUMNS ENTRIES"));
+
+  constexpr std::string_view lines = "1,2,u\ne 0 1\ne 1 2\n";
+  EXPECT_THAT(claims(lines), ElementsAre("tve", "jlg"));
+  EXPECT_EQ(detected(lines), "tve");
 }
 
 TEST(Detect, TabsAndBlanksThatMayBothSeparateAreToldApartOrRefused) {

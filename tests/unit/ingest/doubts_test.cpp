@@ -133,9 +133,9 @@ TEST(Doubts, AnInputWithoutAnEndIsJudgedAnewAsItGrows) {
   EXPECT_THAT(codes(doubts.fresh(0)), ElementsAre("time_unit"));
 }
 
-Doubts of_labels(const std::vector<std::string_view>& labels) {
+Doubts of_labels(const std::vector<std::string_view>& labels, std::string_view column = "label") {
   Doubts doubts;
-  for (const std::string_view label : labels) doubts.guessed_label("type", label, "remedy");
+  for (const std::string_view label : labels) doubts.guessed_label(column, label, "remedy");
   return doubts;
 }
 
@@ -143,12 +143,49 @@ TEST(Doubts, LabelsSayOperationsIfAllAreSuchWordsAndOneSaysARemoval) {
   const auto doubts = of_labels({"add", "remove", "add", "remove"}).all(0);
   ASSERT_THAT(codes(doubts), ElementsAre("operation_unread"));
   EXPECT_EQ(doubts[0].count, 2u);
+  EXPECT_THAT(codes(of_labels({"EdgeAdded", "EDGE_REMOVED"}).all(0)), ElementsAre("operation_unread"));
   for (const std::vector<std::string_view>& labels :
        {std::vector<std::string_view>{"remove", "remove"}, {"add", "update"}, {"add", "remove", "PAYS"}, {"+", "-"}})
     EXPECT_THAT(of_labels(labels).all(0), IsEmpty());
   Doubts endless = of_labels({"add", "remove"});
   EXPECT_THAT(codes(endless.fresh(0)), ElementsAre("operation_unread"));
   EXPECT_THAT(endless.fresh(0), IsEmpty());
+}
+
+TEST(Doubts, OneRemovalAmongTypesIsEnough) {
+  for (const std::vector<std::string_view>& labels :
+       {std::vector<std::string_view>{"remove", "remove"}, {"add", "remove", "PAYS"}, {"PAYS", "edge.dropped"}, {"expired"}})
+    EXPECT_THAT(codes(of_labels(labels, "type").all(0)), ElementsAre("operation_unread"));
+  for (const std::vector<std::string_view>& labels :
+       {std::vector<std::string_view>{"GET", "DELETE"}, {"PAYS", "closed"}, {"REMOVED_BY", "ADDED_BY"}, {"+", "-"}})
+    EXPECT_THAT(of_labels(labels, "type").all(0), IsEmpty());
+  std::vector<std::string_view> many(5000, "PAYS");
+  many.push_back("KNOWS");
+  many.push_back("removed");  // beyond the labels that are looked at
+  EXPECT_THAT(of_labels(many, "type").all(0), IsEmpty());
+}
+
+TEST(Doubts, ASumIsDoubtfulInTheLastRecord) {
+  for (const int behind : {0, 2, 3}) {
+    Doubts doubts;
+    for (std::uint64_t line = 1; line < 5; ++line) doubts.at({line, 0});
+    doubts.may_be_total("what", "remedy");
+    for (int i = 0; i < behind; ++i) doubts.at({5, 0});
+    EXPECT_EQ(doubts.all(0).size(), behind < 3 ? 1u : 0u);
+  }
+}
+
+TEST(Doubts, AColumnOfWordsForOperationsIsForgottenIfItHasOtherValues) {
+  Doubts doubts;
+  doubts.at({2, 0});
+  doubts.suspect_operation("a", "what", "remedy");
+  doubts.suspect_operation("b", "what", "remedy");
+  doubts.suspect_operation("b", "what", "remedy");
+  doubts.clear_operation("a");
+  ASSERT_THAT(codes(doubts.all(0)), ElementsAre("operation_unread"));
+  EXPECT_EQ(doubts.all(0)[0].count, 2u);
+  doubts.clear_operation("b");
+  EXPECT_THAT(doubts.all(0), IsEmpty());
 }
 
 Update edge(const Id& source, const Id& target) {

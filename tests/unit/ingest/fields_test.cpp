@@ -1,5 +1,10 @@
 #include "ingest/codec/fields.hpp"
 
+#include <array>
+#include <ctime>
+#include <random>
+
+#include "ingest/codec/time_guess.hpp"
 #include "support.hpp"
 
 namespace deltamatch::ingest {
@@ -106,8 +111,59 @@ TEST(TimeReader, FormatsOfTheUsersOwn) {
   EXPECT_EQ(time_of("06/01/1998", TimeUnit::seconds, "%m/%d/%Y-%H:%M"), "none");
   EXPECT_EQ(time_of("100% 19700101 000001.5", TimeUnit::seconds, "100%% %Y%m%d %H%M%S"), "1500000");
   EXPECT_EQ(error_of([] { TimeReader(TimeUnit::seconds, "%Y-%q"); }),
-            "time format: `%Y-%q` has an unknown field; use %Y %m %d %H %M %S and %%");
+            "time format: `%Y-%q` has an unknown field; use %Y %y %m %b %d %H %I %p %M %S and %%");
   EXPECT_NE(error_of([] { TimeReader(TimeUnit::seconds, "%Y%"); }), "");
+}
+
+TEST(TimeReader, FormatsAsOtherProgramsWriteTimes) {
+  const auto at = [](std::string_view text, std::string format) { return time_of(text, TimeUnit::seconds, std::move(format)); };
+  const std::string in_2023 = "1700000000000000";  // 2023-11-14T22:13:20Z
+  EXPECT_EQ(at("11/14/2023 10:13:20 PM", "%m/%d/%Y %I:%M:%S %p"), in_2023);
+  EXPECT_EQ(at("11/14/23 10:13:20pm", "%m/%d/%y %I:%M:%S%p"), in_2023);
+  EXPECT_EQ(at("14 Nov 2023 22:13:20", "%d %b %Y %H:%M:%S"), in_2023);
+  EXPECT_EQ(at("november 14, 2023 22:13:20", "%b %d, %Y %H:%M:%S"), in_2023);
+  EXPECT_EQ(at("1/2/1970 12:00 AM", "%m/%d/%Y %I:%M %p"), "86400000000");
+  EXPECT_EQ(at("1/1/1970 12:00 PM", "%m/%d/%Y %I:%M %p"), "43200000000");
+  EXPECT_EQ(at("1.1.69", "%d.%m.%y"), at("1.1.1969", "%d.%m.%Y"));
+  EXPECT_EQ(at("1.1.68", "%d.%m.%y"), at("1.1.2068", "%d.%m.%Y"));
+  for (const auto& [text, format] : std::vector<std::pair<const char*, const char*>>{{"2023115", "%Y%m%d"},
+                                                                                     {"1/2/2023 13:00 PM", "%m/%d/%Y %I:%M %p"},
+                                                                                     {"1/2/2023 0:00 AM", "%m/%d/%Y %I:%M %p"},
+                                                                                     {"1/2/2023 1:00 XM", "%m/%d/%Y %I:%M %p"},
+                                                                                     {"1/2/2023 1:0", "%m/%d/%Y %H:%M"},
+                                                                                     {"//2023", "%m/%d/%Y"},
+                                                                                     {"14 Nox 2023", "%d %b %Y"},
+                                                                                     {"1/123/2023", "%m/%d/%Y"},
+                                                                                     {"20235", "%Y%m"}})
+    EXPECT_EQ(at(text, format), "none") << text;
+}
+
+TEST(TimeReader, ReadsWhatStrftimeWrites) {
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 2000; ++i) {
+    const auto seconds = static_cast<std::time_t>(random() % 3'000'000'000);  // up to 2065
+    std::tm parts{};
+    gmtime_r(&seconds, &parts);
+    for (const char* format :
+         {"%m/%d/%Y %I:%M:%S %p", "%d.%m.%y %H:%M:%S", "%b %d, %Y %H:%M:%S", "%Y%m%d%H%M%S", "%d-%b-%YT%I.%M.%S%p"}) {
+      std::array<char, 64> text{};
+      const std::size_t size = std::strftime(text.data(), text.size(), format, &parts);
+      EXPECT_EQ(time_of({text.data(), size}, TimeUnit::seconds, format),
+                std::to_string(seconds) + (seconds == 0 ? "" : "000000"))
+          << text.data();
+    }
+  }
+}
+
+TEST(TimeFormatAdvice, NamesTheFormatThatReadsATime) {
+  const auto advice = [](std::string_view text) { return time_format_advice({}, text); };
+  EXPECT_EQ(advice("31/12/2023"), "--time-format %d/%m/%Y (the day first) reads it");
+  EXPECT_EQ(advice("12/31/2023 4:05 PM"), "--time-format '%m/%d/%Y %I:%M %p' (the month first) reads it");
+  EXPECT_EQ(advice("1/2/2023"), "--time-format %m/%d/%Y (the month first) or --time-format %d/%m/%Y (the day first) reads it");
+  EXPECT_EQ(advice("2023/01/02 03:04:05"), "--time-format '%Y/%m/%d %H:%M:%S' reads it");
+  EXPECT_EQ(time_format_advice({.prefix = {}, .in_configuration = true}, "31.12.2023 10:00"),
+            "time_format: '%d.%m.%Y %H:%M' reads it");
+  for (const char* text : {"", "soon", "1/2", "2023-W01", "10:00"}) EXPECT_EQ(advice(text), "") << text;
 }
 
 TEST(InTicks, IsPrintableAndShort) {

@@ -40,6 +40,15 @@ TEST(Formats, NamesGoBothWays) {
   EXPECT_FALSE(format_by_name(""));
 }
 
+TEST(Formats, EachThatClaimsTextsHasARankOfItsOwn) {
+  std::set<int> ranks;
+  for (const FormatTraits& traits : formats()) {
+    EXPECT_EQ(traits.begins != nullptr, traits.claim_rank != 0) << traits.name;
+    if (traits.claim_rank == 0) continue;
+    EXPECT_TRUE(ranks.insert(traits.claim_rank).second) << traits.name;
+  }
+}
+
 TEST(Formats, EachReadsFilesAndThoseOfMessagesReadMessages) {
   for (const FormatTraits& traits : formats()) {
     EXPECT_NE(make_codec(traits.format, {}), nullptr) << traits.name;

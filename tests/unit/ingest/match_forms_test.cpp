@@ -301,7 +301,8 @@ void run(const Schema& schema, MatchSink& sink) {
   UpdateBatch updates;
   for (const MatchedEdge& edge : payments.edges) {
     const Properties properties{edge.key, edge.attributes};
-    updates.add({UpdateKind::insert_edge, false, false, edge.source, edge.target, edge.label, {}, {}, edge.time, &properties});
+    updates.add(
+        {.source = edge.source, .target = edge.target, .label = edge.label, .time = edge.time, .properties = &properties});
   }
   engine.process(updates, OnReject::stop, &sink);
 }

@@ -1,5 +1,7 @@
 #include "ingest/codec/operations.hpp"
 
+#include "ingest/codec/operation_columns.hpp"
+#include "ingest/codec/operation_words.hpp"
 #include "support.hpp"
 
 namespace deltamatch::ingest {
@@ -51,6 +53,41 @@ TEST(Operations, FlagsAreKnownByTheirNames) {
   for (const char* name : {"deleted", "__deleted", "row.__deleted", "_IS_DELETED", "isDeleted"})
     EXPECT_TRUE(is_deletion_flag(name));
   for (const char* name : {"", "op", "__op", "deleted.op", "undeleted", "deleted_at"}) EXPECT_FALSE(is_deletion_flag(name));
+}
+
+TEST(OperationWords, AreReadAloneOrJoined) {
+  for (const char* value : {"remove", "EdgeRemoved", "DELETE_EDGE", "edge.delete", "edge-drop", "DBDelete", "unfriended",
+                            "removeEdge", "add_or_remove", "rows deleted"})
+    EXPECT_EQ(read_words(value), false) << value;
+  for (const char* value : {"add_edge", "EdgeAdded", "edge.create", "follow", "un-deleted add"})
+    EXPECT_EQ(read_words(value), true) << value;
+  for (const char* value : {"", "d", "PAYS", "down", "edge", "undeleted", "not_deleted", "dropbox", "a_d", "12", "\xff"})
+    EXPECT_EQ(read_words(value), std::nullopt) << value;
+  for (const char* value : {"down", "link_down", "LinkDown", "user.left", "deleted", "d", "-"})
+    EXPECT_EQ(read_state(value), false);
+  for (const char* value : {"", "down_payment", "not down", "lefty", "offer"})
+    EXPECT_EQ(read_state(value), std::nullopt) << value;
+  for (const char* value : {"up", "user.joined", "c", "add_edge"}) EXPECT_EQ(read_state(value), true) << value;
+}
+
+TEST(OperationColumns, SayARemovalByTheirKind) {
+  for (const char* name : {"is_active", "_fivetran_active", "isCurrent"}) {
+    EXPECT_TRUE(may_say_operation(name));
+    for (const char* value : {"false", "0", "N", "F"}) EXPECT_TRUE(says_removal(name, value)) << value;
+    for (const char* value : {"true", "1", "y", "", "2"}) EXPECT_FALSE(says_removal(name, value)) << value;
+    EXPECT_TRUE(counts_something(name, "17"));
+    EXPECT_FALSE(counts_something(name, "null"));
+  }
+  for (const char* name : {"voided", "is_cancelled", "deleted"}) {
+    EXPECT_TRUE(says_removal(name, "true")) << name;
+    EXPECT_FALSE(says_removal(name, "false")) << name;
+  }
+  for (const char* name : {"valid_to", "dbtValidTo", "deleted_at"}) {
+    EXPECT_TRUE(says_removal(name, "2024-01-02")) << name;
+    for (const char* value : {"", "NULL", "9999-12-31", "infinity"}) EXPECT_FALSE(says_removal(name, value)) << value;
+  }
+  for (const char* name : {"current", "active_users", "valid_from", "end", "count"})
+    EXPECT_FALSE(may_say_operation(name)) << name;
 }
 
 TEST(Operations, InEveryFormatWithColumns) {

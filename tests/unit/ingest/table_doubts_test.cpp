@@ -43,6 +43,10 @@ TEST(ReadSpelling, KnowsTheFormsOfAnInteger) {
   spells("1e3", Spelling::exponent, 1000);
   spells("4.1E+15", Spelling::exponent, 4'100'000'000'000'000);
   spells("1500E-2", Spelling::exponent, 15);
+  spells("1,001", Spelling::grouped, 1001);
+  spells("-12,345,678", Spelling::grouped, -12'345'678);
+  for (const char* text : {"1,2", "1,0011", "1234,567", ",001", "1,001,", "1,001.5", "9,223,372,036,854,775,808"})
+    spells(text, Spelling::none, std::nullopt);
   spells("0e9999", Spelling::exponent, 0);
   spells("6.02E+23", Spelling::exponent, std::nullopt);
   for (const char* text : {"", "-", "1.5", "1.", ".5", "1e", "1e+", "1e-+3", "1e99999", "1.2.3", "7a", "0x10", "1 "})
@@ -116,6 +120,20 @@ TEST(SizeLine, IsOneIfItStatesWhatFollows) {
   EXPECT_EQ(about_sizes("3 4", {{0, 1}, {1, 2}, {2, 3}, {3, 0}}), "");  // from 0 to 3 are four
   EXPECT_EQ(about_sizes("2 4", from_1), "");
   EXPECT_EQ(about_sizes("2 2", {{1, 2}, {2, 1}}), "");  // too few
+  // A small graph whose vertices all occur, from 1 or from 0.
+  EXPECT_EQ(about_sizes("5 4", {{1, 2}, {2, 3}, {3, 4}, {4, 5}}), "sizes_as_edge");
+  EXPECT_EQ(about_sizes("5 4", {{0, 1}, {1, 2}, {2, 3}, {3, 4}}), "sizes_as_edge");
+  EXPECT_EQ(about_sizes("3 2", {{1, 2}, {2, 3}}), "sizes_as_edge");
+  EXPECT_EQ(about_sizes("5 3", {{1, 2}, {2, 3}, {4, 5}}), "sizes_as_edge");
+  // Edges in descending order: a ring, and a clique.
+  for (std::int64_t n = 3; n < 20; ++n) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> ring;
+    for (std::int64_t i = n - 1; i > 1; --i) ring.emplace_back(i, i - 1);
+    ring.emplace_back(1, n);
+    EXPECT_EQ(about_sizes(fmt::format("{} {}", n, n - 1), ring), "");
+  }
+  EXPECT_EQ(about_sizes("3 2", {{3, 1}, {2, 1}}), "");
+  EXPECT_EQ(about_sizes("5 4", {{1, 2}, {2, 3}, {3, 1}, {3, 5}}), "");  // 4 does not occur
   for (const char* line : {"5", "1 2 3 4", "a b", "-3 4", "5 0", "1.5 2"}) EXPECT_EQ(about_sizes(line, from_1), "none");
 }
 

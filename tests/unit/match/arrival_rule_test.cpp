@@ -23,7 +23,8 @@ class ArrivalRuleTest : public testing::Test {
   /// Whether a match of these edges is reported.
   [[nodiscard]] bool admits(bool appears, const std::vector<graph::Edge>& changed, const std::vector<Timestamp>& marks,
                             const std::vector<graph::Edge>& match, Timestamp within = span) const {
-    return ArrivalRule(changed, marks, appears, table_, within).admits(match);
+    const ArrivalMarks arrivals(changed, marks, appears, table_);
+    return ArrivalRule(arrivals, within).admits(match);
   }
 
   graph::SymbolTable symbols_;

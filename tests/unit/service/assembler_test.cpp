@@ -289,6 +289,29 @@ TEST_F(AssemblerTest, UpdatesOfOneRecordSayThatTheyAre) {
   EXPECT_THAT(continues, ElementsAre(false, true, false, false, true, false));
 }
 
+TEST_F(AssemblerTest, DoubtsIdsOfCsvTopicsAsThoseOfFiles) {
+  make({});
+  topics_.format = Format::csv;
+  topics_.codec.columns = "source,target,label";
+  const std::size_t csv = open("a", 0);
+  topics_ = {"u", Format::jsonl, {}};
+  const std::size_t json = open("b", 0);
+  std::int64_t offset = 0;
+  for (const char* record : {"7,8,T", "007,9,T", "4.1E+15,9,T", "\"1,001\",9,T", "a\xc2\xa0,9,NULL"})
+    EXPECT_TRUE(add(csv, offset++, record));
+  EXPECT_TRUE(add(json, 0, R"({"source":"08","target":8})"));  // of JSON, such a text is a name
+  EXPECT_TRUE(add(json, 1, R"({"source":"7","target":1})"));
+  assembler_->cut(batch_, start);
+  std::vector<std::string> told;
+  for (const Warning& warning : batch_.warnings) told.push_back(warning.code + " at " + warning.where);
+  EXPECT_THAT(told, testing::UnorderedElementsAre("ids_alike at a[0] at offset 1", "id_shortened at a[0] at offset 2",
+                                                  "id_grouped at a[0] at offset 3", "invisible_in_id at a[0] at offset 4",
+                                                  "null_as_label at a[0] at offset 4", "ids_of_two_kinds at b[0] at offset 1"));
+  EXPECT_TRUE(add(csv, offset++, "08,9,T"));
+  assembler_->cut(batch_, start);
+  EXPECT_THAT(batch_.warnings, IsEmpty());  // each code is told once
+}
+
 TEST_F(AssemblerTest, WaitsForSlowPartitionsUntilTheyAreIdle) {
   make({});
   const std::size_t fast = open("t", 0);

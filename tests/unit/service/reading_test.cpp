@@ -9,7 +9,7 @@
 namespace deltamatch::ingest {
 namespace {
 
-TEST(Reading, EveryOptionThatChangesUpdatesChangesIt) {
+TEST(InputFingerprint, EveryOptionThatChangesUpdatesChangesIt) {
   InputOptions options;
   options.topics = {{"a", Format::jsonl, {}}, {"b", Format::csv, {}}};
   const std::vector<std::function<void(InputOptions&)>> changes = {
@@ -52,7 +52,7 @@ TEST(Reading, EveryOptionThatChangesUpdatesChangesIt) {
   EXPECT_EQ(seen.begin()->size(), 32U);
 }
 
-TEST(Reading, WhatChangesNoUpdateDoesNot) {
+TEST(InputFingerprint, WhatChangesNoUpdateDoesNot) {
   InputOptions options;
   options.topics = {{"a", Format::jsonl, {}}};
   InputOptions other = options;

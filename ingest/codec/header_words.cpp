@@ -1,0 +1,72 @@
+#include "ingest/codec/header_words.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "ingest/codec/fields.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+constexpr auto sources =
+    std::to_array<std::string_view>({"source", "src", "from", "sender", "payer", "buyer", "follower", "caller", "start",
+                                     "origin", "head", "subject", "parent", "debtor", "originator", "citing"});
+constexpr auto targets = std::to_array<std::string_view>({"target", "dst", "dest", "to", "receiver", "recipient", "payee",
+                                                          "seller", "followee", "callee", "end", "destination", "tail",
+                                                          "object", "child", "creditor", "beneficiary", "cited"});
+constexpr auto others = std::to_array<std::string_view>(
+    {"id",       "ids",     "name",     "node",      "vertex", "user",   "person",    "friend", "author",
+     "customer", "account", "acct",     "label",     "type",   "time",   "timestamp", "date",   "weight",
+     "value",    "amount",  "relation", "predicate", "edge",   "entity", "title",     "key"});
+
+/// Calls `see` with each part of a name, until it returns true. Returns whether it did.
+template <class See>
+bool any_part(std::string_view text, See see) {
+  const auto letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
+  const auto small = [](char c) { return std::islower(static_cast<unsigned char>(c)) != 0; };
+  for (std::size_t at = 0; at < text.size();) {
+    if (!letter(text[at])) {
+      ++at;
+      continue;
+    }
+    std::size_t end = at + 1;
+    while (end < text.size() && letter(text[end]) && !(small(text[end - 1]) && !small(text[end]))) ++end;
+    if (see(text.substr(at, end - at))) return true;
+    at = end;
+  }
+  return false;
+}
+
+template <std::size_t size>
+bool has_part(std::string_view text, const std::array<std::string_view, size>& words) {
+  return any_part(text, [&](std::string_view part) {
+    return std::ranges::any_of(words, [&](std::string_view word) { return same_letters(word, part); });
+  });
+}
+
+}  // namespace
+
+bool is_header_word(std::string_view text) noexcept {
+  constexpr std::size_t longest = 40;
+  if (text.size() > longest || text.find_first_of("0123456789") != std::string_view::npos) return false;
+  return has_part(text, sources) || has_part(text, targets) || has_part(text, others);
+}
+
+std::optional<std::pair<std::string, std::string>> columns_of_ends(std::span<const std::string_view> names) {
+  const auto only = [&](const auto& words) {
+    std::string_view found;
+    for (const std::string_view name : names) {
+      if (!has_part(name, words)) continue;
+      if (!found.empty()) return std::string_view();
+      found = name;
+    }
+    return found.find_first_of(",=") == std::string_view::npos ? found : std::string_view();
+  };
+  const std::string_view source = only(sources);
+  const std::string_view target = only(targets);
+  if (source.empty() || target.empty() || source == target) return std::nullopt;
+  return std::pair{std::string(source), std::string(target)};
+}
+
+}  // namespace deltamatch::ingest

@@ -1,0 +1,22 @@
+// Words that name columns, though they are no usual names of roles.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "ingest/codec/columns.hpp"
+
+namespace deltamatch::ingest {
+
+/// Whether a text looks like the name of a column: one of its parts is a word such as source, id, name, user or date. Parts are
+/// separated by _, -, ., a blank or a capital.
+[[nodiscard]] bool is_header_word(std::string_view text) noexcept;
+
+/// The columns that say the ends of an edge, by words in their names: `payer_id`, `TARGET_SUBREDDIT`. Nothing unless exactly
+/// one column fits each.
+[[nodiscard]] std::optional<std::pair<std::string, std::string>> columns_of_ends(std::span<const std::string_view> names);
+
+}  // namespace deltamatch::ingest

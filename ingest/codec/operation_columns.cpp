@@ -1,0 +1,192 @@
+#include "ingest/codec/operation_columns.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstddef>
+
+#include "ingest/codec/columns.hpp"
+#include "ingest/codec/operation_words.hpp"
+
+namespace deltamatch::ingest {
+namespace {
+
+/// Whether a column has one of these names, which have small letters and digits only. Case and other characters do not matter.
+/// Of a path, the last name counts.
+template <std::size_t size>
+bool is_called(std::string_view column, const std::array<std::string_view, size>& names) noexcept {
+  column.remove_prefix(column.rfind('.') + 1);  // npos + 1 = 0
+  return std::ranges::any_of(names, [&](std::string_view name) {
+    std::size_t at = 0;
+    for (const char c : column) {
+      if (std::isalnum(static_cast<unsigned char>(c)) == 0) continue;
+      if (at == name.size() || !same_letters({&c, 1}, name.substr(at, 1))) return false;
+      ++at;
+    }
+    return at == name.size();
+  });
+}
+
+/// Whether a value in a column of times says that there is none. Some programs write the end of the calendar.
+bool is_no_time(std::string_view value) noexcept {
+  return value.empty() || value == "0" || is_missing_value(value) || same_letters(value, "false") ||
+         same_letters(value, "infinity") || value.starts_with("9999") || value.starts_with("2999-") ||
+         value.starts_with("2262-04-11");
+}
+
+/// Whether a column is a flag that is true once the edge is gone, and that `op=` does not read as a flag.
+bool is_end_flag(std::string_view column) noexcept {
+  constexpr auto names = std::to_array<std::string_view>({
+      "voided",     "isvoided",   "isvoid",       "cancelled", "canceled",    "iscancelled", "iscanceled",   "expired",
+      "isexpired",  "terminated", "isterminated", "revoked",   "isrevoked",   "inactive",    "isinactive",   "archived",
+      "isarchived", "disabled",   "isdisabled",   "retracted", "isretracted", "obsolete",    "isobsolete",   "closed",
+      "isclosed",   "dropped",    "isdropped",    "isended",   "isgone",      "unfollowed",  "discontinued", "erased",
+  });
+  return is_called(column, names);
+}
+
+/// Whether a column is a flag that is true as long as the edge is there.
+bool is_life_flag(std::string_view column) noexcept {
+  constexpr auto names = std::to_array<std::string_view>({
+      "fivetranactive", "active",        "isactive",     "activeflag", "iscurrent", "currentflag",
+      "iscurrentrow",   "currentrow",    "isvalid",      "isenabled",  "enabled",   "islive",
+      "isalive",        "alive",         "rowactive",    "islatest",   "isopen",    "recordactive",
+      "isexisting",     "currentrecord", "dbtiscurrent", "validflag",
+  });
+  return is_called(column, names);
+}
+
+bool is_any_flag(std::string_view column) noexcept {
+  return is_deletion_flag(column) || is_end_flag(column) || is_life_flag(column);
+}
+
+/// The values of a flag that belong together, as `op-values` maps them, in the case of the value: `TRUE=+;FALSE=-`.
+std::string mapping_of_flag(std::string_view no) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> pairs = {
+      {{"false", "true"}, {"f", "t"}, {"no", "yes"}, {"n", "y"}, {"0", "1"}}};
+  std::string yes;
+  for (const auto& [less, more] : pairs) {
+    if (same_letters(less, no)) yes = more;
+  }
+  const auto is_capital = [&](std::size_t at) {
+    return at < no.size() && std::isupper(static_cast<unsigned char>(no[at])) != 0;
+  };
+  for (std::size_t at = 0; at < yes.size(); ++at) {
+    if (is_capital(at == 0 || no.size() == 1 ? 0 : 1))
+      yes[at] = static_cast<char>(std::toupper(static_cast<unsigned char>(yes[at])));
+  }
+  return fmt::format("{}=+;{}=-", yes, no);
+}
+
+bool can_be_mapped(std::string_view value) noexcept { return value.find_first_of(",;='") == std::string_view::npos; }
+
+}  // namespace
+
+bool is_deletion_flag(std::string_view column) noexcept {
+  constexpr auto names = std::to_array<std::string_view>({
+      "deleted",
+      "isdeleted",
+      "fivetrandeleted",
+      "hoodieisdeleted",
+      "softdeleted",
+      "issoftdeleted",
+      "removed",
+      "isremoved",
+      "tombstone",
+      "istombstone",
+  });
+  return is_called(column, names);
+}
+
+bool is_deletion_time(std::string_view column) noexcept {
+  constexpr auto names = std::to_array<std::string_view>({
+      "deletedat",    "sdcdeletedat", "abcdcdeletedat", "removedat",   "deletedon",     "removedon",      "deletiontime",
+      "deletiondate", "deletedtime",  "deleteddate",    "datedeleted", "timedeleted",   "voidedat",       "cancelledat",
+      "canceledat",   "revokedat",    "terminatedat",   "expiredat",   "closedat",      "archivedat",     "disabledat",
+      "validto",      "dbtvalidto",   "validuntil",     "validtill",   "effectiveto",   "effectiveuntil", "effectiveenddate",
+      "effectiveend", "fivetranend",  "sysendtime",     "rowendtime",  "recordenddate",
+  });
+  return is_called(column, names);
+}
+
+bool is_sql_server_operation(std::string_view column) noexcept { return column == "__$operation"; }
+
+bool may_say_operation(std::string_view column) noexcept {
+  constexpr auto names = std::to_array<std::string_view>({
+      "operation",
+      "action",
+      "event",
+      "eventtype",
+      "change",
+      "changetype",
+      "optype",
+      "operationtype",
+      "actiontype",
+      "command",
+      "cmd",
+      "verb",
+      "update",
+      "updatetype",
+      "status",
+      "state",
+      "crud",
+      "dml",
+      "rowkind",
+      "rowop",
+      "dmltype",
+      "dmlop",
+      "dmloperation",
+      "cdcoperation",
+      "cdcop",
+      "cdctype",
+      "cdcaction",
+      "metadataaction",
+      "hoodieoperation",
+      "ibmsnapoperation",
+      "changeoperation",
+      "changeoper",
+      "headerchangeoper",
+      "dtlcapxaction",
+      "eventname",
+      "operationname",
+  });
+  return is_called(column, names) || is_deletion_flag(column) || is_end_flag(column) || is_life_flag(column) ||
+         is_deletion_time(column);
+}
+
+bool counts_something(std::string_view column, std::string_view value) noexcept {
+  return is_any_flag(column) && !usual_flag(value) && !is_missing_value(value) && !read_state(value);
+}
+
+bool says_removal(std::string_view column, std::string_view value) noexcept {
+  if (is_deletion_time(column)) return !is_no_time(value);
+  if (is_life_flag(column))
+    return usual_flag(value) == true || read_state(value) == false;  // `false` keeps an edge in a deletion flag
+  if (is_deletion_flag(column) || is_end_flag(column)) {
+    const bool may_count = value == "1" && is_called(column, std::to_array<std::string_view>({"removed", "closed", "expired"}));
+    return usual_flag(value) == false && !may_count;
+  }
+  if (is_sql_server_operation(column) && value == "1") return true;
+  return read_state(value) == false;
+}
+
+std::string remedy_of_operation(const OptionSpelling& spelling, std::string_view columns, std::string_view name,
+                                std::string_view value) {
+  if (is_deletion_time(name)) return "leave such records out, or give them a column op that says delete";
+  const auto as = [&](std::string_view role) {
+    return spell_columns(spelling, with_column(columns, fmt::format("{}={}", role, name)));
+  };
+  const auto with_values = [&](std::string_view values) {
+    return fmt::format("{} and {} read it", as("op"), spell(spelling, "op-values", values));
+  };
+  if (is_sql_server_operation(name)) return with_values("1,3=-;2,4=+");
+  if (is_life_flag(name) && usual_flag(value)) return with_values(mapping_of_flag(value));
+  if (is_end_flag(name)) return fmt::format("{} reads it", as("deleted"));
+  const bool known = is_deletion_flag(name) || usual_operation(value).has_value();
+  if (known || !can_be_mapped(value)) return fmt::format("{} reads it", as("op"));
+  return with_values(fmt::format("{}=-", value));
+}
+
+}  // namespace deltamatch::ingest
