@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/storage/section_file.hpp"
 #include "ingest/service/state/log_segment.hpp"
 #include "unit/state/scene.hpp"
 
@@ -160,7 +161,7 @@ TEST_F(RecoveryTest, ASnapshotOfALaterVersionIsSetAsideAndKept) {
   const std::filesystem::path path = scene_.directory->snapshot_path(10);
   std::string bytes = read_bytes(path);
   constexpr std::size_t version = 8;  // behind the first eight bytes
-  ++bytes.at(version);
+  bytes.at(version) = static_cast<char>(engine::snapshot_file.version + 1);
   write_bytes(path, bytes);
   expect_recovers(15);
   EXPECT_THAT(scene_.journal.told("snapshot_set_aside"), ElementsAre(HasSubstr("of version")));
