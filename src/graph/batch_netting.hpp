@@ -79,6 +79,10 @@ class BatchNetting {
   /// The edge of the settled graph with the numbers that its ends have after the last batch.
   [[nodiscard]] Edge now(const Edge& edge) const { return graph_->ranked(now(edge.tail), now(edge.head), edge.which); }
   void clear() noexcept;
+  /// Whether an edge of that time has expired at the end of the batch that was netted last.
+  [[nodiscard]] bool expired(Timestamp time) const noexcept {
+    return window_ != nullptr && expiry_.at && window_->dead(time, *expiry_.at);
+  }
 
  private:
   struct UnknownEdge {  // an edge that a deletion names and the graph has never had
@@ -101,9 +105,6 @@ class BatchNetting {
   void put_in_order();
   [[nodiscard]] VertexId now(VertexId vertex) const;
   void expire();
-  [[nodiscard]] bool expired(Timestamp time) const noexcept {
-    return window_ != nullptr && expiry_.at && window_->dead(time, *expiry_.at);
-  }
   [[nodiscard]] bool late(Timestamp time, std::uint32_t index) const noexcept {
     if (expiry_.running.empty()) return expired(time);
     return window_ != nullptr && window_->dead(time, expiry_.running[index]);

@@ -50,7 +50,7 @@ class ArrivalRule {
   /// match is at the mark or later, and WITHIN keeps all its edges within the span.
   [[nodiscard]] bool admits_all() const noexcept { return marks_->appears_ && marks_->odd_.empty(); }
 
-  /// Whether to report a match with these edges. Edges without a time never age. O(edges * log changed).
+  /// Whether to report a match with these edges. One without a time is not reported. O(edges * log changed).
   [[nodiscard]] bool admits(std::span<const graph::Edge> match) const noexcept {
     if (admits_all()) return true;
     const auto odd = [&](const graph::Edge& edge) { return std::ranges::binary_search(marks_->odd_, edge.which); };
@@ -60,7 +60,8 @@ class ArrivalRule {
     const std::span<const graph::Edge> changed = marks_->changed_;
     for (const graph::Edge& edge : match) {
       const auto time = marks_->table_->time(edge.which);
-      if (time) oldest = std::min(oldest, *time);
+      if (!time) return false;
+      oldest = std::min(oldest, *time);
       const auto at = std::lower_bound(changed.begin(), changed.end(), edge);
       if (at == changed.end() || *at != edge) continue;
       const Timestamp record = marks_->marks_[static_cast<std::size_t>(at - changed.begin())];
