@@ -168,6 +168,7 @@ void Engine::Impl::BatchRun::leave_out_expired() {
   }
   passes_[0].anchors = deleted_;
   passes_[0].marks = deleted_marks_;
+  passes_[0].changed = resolved_->net.removed;
 }
 
 void Engine::Impl::BatchRun::match() {
@@ -215,7 +216,7 @@ std::vector<match::QueryResult> Engine::Impl::BatchRun::match_rounds(std::span<m
     }
   };
   begin_anew();
-  if (passes_[0].anchors.empty() && passes_[1].anchors.empty()) return results;
+  if (passes_[0].anchors.empty() && passes_[0].changed.empty() && passes_[1].anchors.empty()) return results;
   const StopFlag* stop = engine_->watch.begin_round();
   engine_->matcher->match(engine_->graph, passes_, tasks, results, stop, steps);
   throw_if_stopped(engine_->watch.stop());

@@ -19,18 +19,6 @@ std::uint32_t pass(const std::uint32_t* ids, std::uint32_t& at, std::uint32_t co
   return at - first;
 }
 
-/// a + b, at most the largest time. `b` is not negative or `a` is not, so there is no other overflow.
-Timestamp add(Timestamp a, std::int64_t b) noexcept {
-  Timestamp sum = 0;
-  if (__builtin_add_overflow(a, b, &sum)) return b < 0 ? INT64_MIN : INT64_MAX;
-  return sum;
-}
-Timestamp subtract(Timestamp a, std::int64_t b) noexcept {
-  Timestamp difference = 0;
-  if (__builtin_sub_overflow(a, b, &difference)) return b > 0 ? INT64_MIN : INT64_MAX;
-  return difference;
-}
-
 }  // namespace
 
 std::uint64_t ConditionalEnumerator::run(Share share, FoundSink* sink) {
@@ -95,24 +83,8 @@ bool ConditionalEnumerator::may_be_new_enough(std::uint32_t edge, VertexId owner
   return graph.newest(owner, owns_source) >= wanted.from;
 }
 
-// The times that the bounds leave to the image of a query edge.
-ConditionalEnumerator::Interval ConditionalEnumerator::interval(std::uint32_t edge) const noexcept {
-  const condition::TimeBounds& bounds = query_->time_bounds;
-  constexpr std::int64_t none = condition::TimeBounds::none;
-  Interval result;
-  if (!timed_) return result;
-  result.null = !bounds.binds(edge);
-  if (bounds.latest(edge) != none) result.to = bounds.latest(edge);
-  if (bounds.negated_earliest(edge) != none) result.from = subtract(0, bounds.negated_earliest(edge));
-  for (const std::uint32_t other : memory_->chosen) {
-    const Timestamp time = memory_->times[other];
-    if (time == INT64_MIN) continue;  // it has none, and nothing bounds it
-    if (const std::int64_t above = bounds.difference(edge, other); above != none)
-      result.to = std::min(result.to, add(time, above));
-    if (const std::int64_t below = bounds.difference(other, edge); below != none)
-      result.from = std::max(result.from, subtract(time, below));
-  }
-  return result;
+Interval ConditionalEnumerator::interval(std::uint32_t edge) const noexcept {
+  return interval_of(query_->time_bounds, edge, memory_->chosen, memory_->times);
 }
 
 // Opens the lists of the query edges whose later end is at the position. Returns false if one can hold no image.

@@ -16,6 +16,7 @@
 #include "match/enumerator.hpp"
 #include "match/partial.hpp"
 #include "match/thread_progress.hpp"
+#include "match/time_interval.hpp"
 
 namespace deltamatch::match {
 
@@ -65,16 +66,6 @@ class ConditionalEnumerator {
   void keep_to(CandidateSpace& space) noexcept { space_ = &space; }
 
  private:
-  /// The times that an edge may have. `null`: it may have none.
-  struct Interval {
-    Timestamp from = INT64_MIN;
-    Timestamp to = INT64_MAX;
-    bool null = true;
-    [[nodiscard]] bool holds(std::optional<Timestamp> time) const noexcept {
-      return time ? from <= *time && *time <= to : null;
-    }
-  };
-
   [[nodiscard]] bool begin();
   void descend(std::size_t level);
   void choose(plan::Position position, std::size_t step);

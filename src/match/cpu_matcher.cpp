@@ -10,6 +10,8 @@
 #include "match/plan_index.hpp"
 #include "match/recorder.hpp"
 #include "match/summation.hpp"
+#include "match/time_mirror.hpp"
+#include "match/time_search.hpp"
 
 namespace deltamatch::match {
 
@@ -43,6 +45,7 @@ struct Worker {
   CandidateSpace space;
   Recorder recorder;
   ConditionalEnumerator::Memory conditional;
+  TimeSearch::Memory time_search;
   std::vector<DonatedWork> donated;
 };
 
@@ -63,6 +66,9 @@ class CpuMatcher final : public Matcher {
         arrivals_.emplace(passes[p].anchors, passes[p].marks, passes[p].pass == Pass::added, *graph.edge_table);
       again_ = !passes[p].left.empty();
       if (stop != nullptr && stop->load()) return;
+      time_pass_.reset();
+      if (std::ranges::any_of(tasks, [](const QueryTask& task) { return in_time_order(*task.query); }))
+        time_pass_.emplace(time_lists_.show(graph, passes[p]));
       if (!passes[p].anchors.empty()) match_pass(graph, passes[p].pass, passes[p].anchors, tasks, into, stop);
       if (!passes[p].roots.empty()) match_roots(graph, passes[p].roots, tasks, into, stop);
       if (!passes[p].left.empty()) match_left(graph, passes[p].left, tasks, into, stop);
@@ -74,7 +80,8 @@ class CpuMatcher final : public Matcher {
   }
   [[nodiscard]] bool separates_tasks() const noexcept override { return true; }
   [[nodiscard]] std::size_t bytes() const noexcept override {
-    std::size_t sum = pieces_.capacity() * sizeof(Piece) + shares_.capacity() * sizeof(ShareSum);
+    std::size_t sum =
+        pieces_.capacity() * sizeof(Piece) + shares_.capacity() * sizeof(ShareSum) + time_lists_.bytes();
     for (const Worker& worker : state_) {
       sum += worker.scratch.bytes() + worker.narrow.bytes() + worker.wide.bytes() + worker.space.bytes();
       for (const QueryResult& result : worker.results) {
@@ -85,6 +92,11 @@ class CpuMatcher final : public Matcher {
   }
 
  private:
+  /// Whether a query is matched in lists in order of time.
+  static bool in_time_order(const plan::BoundQuery& query) noexcept {
+    return query.conditional() && !query.induced && query.graph().edge_table != nullptr;
+  }
+
   void match_pass(const graph::DataGraph& graph, Pass pass, std::span<const graph::Edge> anchors,
                   std::span<const QueryTask> tasks, std::span<QueryResult> results, const StopFlag* stop) {
     const std::vector<graph::Resolved> resolved = graph.resolved();
@@ -296,6 +308,17 @@ class CpuMatcher final : public Matcher {
 
   bool walk_conditional(const Piece& piece, const QueryTask& task, PlanResult& result, Worker& worker, Partial& partial,
                         StepBudget& step_budget, const FoundCounter& tally) {
+    if (time_pass_ && in_time_order(*task.query)) {
+      TimeSearch search(*time_pass_, *task.query, ordered(task), &step_budget, worker.time_search);
+      if (task.span > 0 && arrivals_) search.report_by(ArrivalRule(*arrivals_, task.span));
+      search.count_in(tally);
+      const std::uint64_t found =
+          piece.share.index == 0 ? search.run(partial.plan(), partial.lists().anchor(), task.list ? &worker.recorder : nullptr)
+                                 : 0;
+      if (step_budget.over() && !step_budget.stopped()) return false;
+      result.found = checked_add(result.found, found);
+      return true;
+    }
     ConditionalEnumerator enumerator(partial, *task.query, ordered(task), &step_budget, worker.conditional);
     if (task.span > 0 && arrivals_) enumerator.report_by(ArrivalRule(*arrivals_, task.span));
     enumerator.count_in(tally);
@@ -408,6 +431,8 @@ class CpuMatcher final : public Matcher {
   std::vector<Worker> state_;
   const std::function<void(std::size_t)>* begins_ = nullptr;
   std::optional<ArrivalMarks> arrivals_;  // of the pass, if it has marks
+  TimeMirror time_lists_;
+  std::optional<TimePass> time_pass_;  // of the pass, if a task reads lists in order of time
   std::vector<Piece> pieces_;
   DonatedPieces parted_;
   BusyThreads busy_threads_;

@@ -100,6 +100,8 @@ struct PassWork {
   /// By anchor, which must then ascend: the running watermark after the record that changed the edge, or INT64_MAX if none did.
   /// Only tasks with a span read it.
   std::span<const Timestamp> marks{};
+  /// All edges that the batch removes or inserts, if the anchors are only a part of them; else empty.
+  std::span<const graph::Edge> changed{};
 };
 
 /// Seconds that a matcher spent on steps of the batch other than matching.

@@ -27,7 +27,7 @@ ConditionSteps condition_steps(const BoundQuery& query, const Plan& plan) {
   for (std::uint32_t e = 0; e < query.edges.size(); ++e) {
     if (e == plan.anchor.edge) continue;
     std::vector<ConditionStep>& at = steps[later_end(e)];
-    at.push_back({e, {}});
+    at.push_back({e, {}, {}});
     edge_place[e] = {later_end(e), at.size() - 1};
   }
   for (std::uint32_t c = 0; c < query.conditions.size(); ++c) {
@@ -37,7 +37,13 @@ ConditionSteps condition_steps(const BoundQuery& query, const Plan& plan) {
       const Place place = vertex ? Place{std::max<std::size_t>(position[element.index], 1), 0} : edge_place[element.index];
       last = std::max(last, place);
     }
+    std::uint32_t reads = 0;
+    for (const Element& element : query.conditions[c].elements) {
+      if (element.kind != Element::Kind::edge || edge_place[element.index].position != last.position) continue;
+      if (element.index != plan.anchor.edge) reads |= 1u << edge_place[element.index].step;
+    }
     steps[last.position][last.step].conditions.push_back(c);
+    steps[last.position][last.step].reads.push_back(reads);
   }
   return steps;
 }

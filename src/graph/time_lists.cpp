@@ -1,0 +1,122 @@
+#include "graph/time_lists.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <tuple>
+
+namespace deltamatch::graph {
+
+namespace {
+
+constexpr std::uint32_t least_capacity = 4;
+constexpr std::uint32_t kept_capacity = 16;  // of an empty list; it may soon hold as many again
+
+Timestamp time_of(const DataGraph& graph, Slot slot) noexcept {
+  return graph.edge_table->time(slot).value_or(TimeLists::no_time);
+}
+
+bool earlier(const TimeLists::Entry& entry, Timestamp time) noexcept { return entry.time < time; }
+
+}  // namespace
+
+void TimeLists::build(const DataGraph& graph) {
+  rows_.clear();
+  newest_ = no_time;
+  directed_ = graph.directed();
+  const EdgeTable& table = *graph.edge_table;
+  std::vector<Edge> edges;
+  edges.reserve(graph.edges());
+  for (Slot slot = 0; slot < table.slots(); ++slot) {
+    if (table.live(slot)) edges.push_back({table.tail(slot), table.head(slot), slot});
+  }
+  insert(graph, edges);
+}
+
+void TimeLists::insert(const DataGraph& graph, std::span<const Edge> edges) {
+  const EdgeTable& table = *graph.edge_table;
+  struct Arrival {
+    Timestamp time;
+    std::uint64_t ordinal;
+    std::size_t edge;
+  };
+  std::vector<Arrival> arrivals;
+  arrivals.reserve(edges.size());
+  for (std::size_t i = 0; i < edges.size(); ++i)
+    arrivals.push_back({time_of(graph, edges[i].which), table.ordinal(edges[i].which), i});
+  const auto key = [](const Arrival& arrival) { return std::tie(arrival.time, arrival.ordinal); };
+  const auto before = [&](const Arrival& a, const Arrival& b) { return key(a) < key(b); };
+  if (!std::ranges::is_sorted(arrivals, before)) std::ranges::sort(arrivals, before);
+  if (rows_.size() < graph.dictionary.capacity()) rows_.resize(graph.dictionary.capacity());
+  for (const Arrival& arrival : arrivals) {
+    const Edge& edge = edges[arrival.edge];
+    newest_ = std::max(newest_, arrival.time);
+    add(rows_[edge.tail][1], {arrival.time, edge.head, edge.which});
+    add(rows_[edge.head][directed_ ? 0 : 1], {arrival.time, edge.tail, edge.which});
+  }
+}
+
+void TimeLists::remove(const DataGraph& graph, std::span<const Edge> edges) {
+  for (const Edge& edge : edges) {
+    const Timestamp time = time_of(graph, edge.which);
+    take(rows_[edge.tail][1], {time, edge.head, edge.which});
+    take(rows_[edge.head][directed_ ? 0 : 1], {time, edge.tail, edge.which});
+  }
+}
+
+void TimeLists::add(List& list, const Entry& entry) {
+  if (list.end == list.capacity) make_room(list);
+  Entry* at = list.entries.get() + list.end;
+  if (list.end > list.begin && at[-1].time > entry.time) {
+    Entry* const begin = list.entries.get() + list.begin;
+    Entry* const place =
+        std::upper_bound(begin, at, entry.time, [](Timestamp time, const Entry& other) { return time < other.time; });
+    std::memmove(place + 1, place, static_cast<std::size_t>(at - place) * sizeof(Entry));
+    at = place;
+  }
+  *at = entry;
+  ++list.end;
+}
+
+/// Moves the entries to the beginning of the memory if at most half of it is used, else to twice as much.
+void TimeLists::make_room(List& list) {
+  const std::uint32_t count = list.end - list.begin;
+  if (list.capacity == 0 || 2 * count > list.capacity) {
+    const std::uint32_t capacity = std::max(least_capacity, 2 * list.capacity);
+    auto larger = std::make_unique_for_overwrite<Entry[]>(capacity);
+    std::copy_n(list.entries.get() + list.begin, count, larger.get());
+    list.entries = std::move(larger);
+    list.capacity = capacity;
+  } else {
+    std::memmove(list.entries.get(), list.entries.get() + list.begin, count * sizeof(Entry));
+  }
+  list.begin = 0;
+  list.end = count;
+}
+
+void TimeLists::take(List& list, const Entry& entry) noexcept {
+  Entry* const begin = list.entries.get() + list.begin;
+  Entry* const end = list.entries.get() + list.end;
+  Entry* at = begin;
+  if (at->slot != entry.slot) {
+    at = std::lower_bound(begin, end, entry.time, earlier);
+    while (at->slot != entry.slot) ++at;
+  }
+  if (at - begin < end - at) {
+    std::memmove(begin + 1, begin, static_cast<std::size_t>(at - begin) * sizeof(Entry));
+    ++list.begin;
+  } else {
+    std::memmove(at, at + 1, static_cast<std::size_t>(end - at - 1) * sizeof(Entry));
+    --list.end;
+  }
+  if (list.begin != list.end) return;
+  list.begin = list.end = 0;
+  if (list.capacity > kept_capacity) list = {};
+}
+
+std::size_t TimeLists::bytes() const noexcept {
+  std::size_t entries = 0;
+  for (const auto& row : rows_) entries += row[0].capacity + row[1].capacity;
+  return rows_.capacity() * sizeof(rows_[0]) + entries * sizeof(Entry);
+}
+
+}  // namespace deltamatch::graph

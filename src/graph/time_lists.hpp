@@ -1,0 +1,62 @@
+// The edges of each vertex in order of time, for patterns whose conditions bound times.
+//
+// Bounds on times select a run of such a list by two binary searches. Edges mostly come and go in order of time. So a list
+// grows at its end and shrinks at its beginning, and both take O(1). The lists follow a graph whose edges have slots.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "graph/data_graph.hpp"
+
+namespace deltamatch::graph {
+
+class TimeLists {
+ public:
+  struct Entry {
+    Timestamp time;  ///< no_time if the edge has none
+    VertexId neighbour;
+    Slot slot;
+  };
+  static constexpr Timestamp no_time = INT64_MIN;
+
+  /// Lists the settled edges of a graph. O(edges log edges), or O(edges) if slots are in order of time.
+  void build(const DataGraph& graph);
+  /// Adds edges, in any order. O(edges log edges) if they are newer than those that are there.
+  void insert(const DataGraph& graph, std::span<const Edge> edges);
+  /// Takes edges out, which must be there. Their slots must still hold their times.
+  void remove(const DataGraph& graph, std::span<const Edge> edges);
+
+  /// The edges that leave the vertex, or with `out` false those that enter it. In undirected data both are all its edges. They
+  /// ascend by time; those without a time come first. Edges of the same time are in order of insertion.
+  [[nodiscard]] std::span<const Entry> list(VertexId vertex, bool out) const noexcept {
+    if (vertex >= rows_.size()) return {};
+    const List& list = rows_[vertex][out || !directed_ ? 1 : 0];
+    return {list.entries.get() + list.begin, list.end - list.begin};
+  }
+  /// No edge is newer. It never falls.
+  [[nodiscard]] Timestamp newest() const noexcept { return newest_; }
+  [[nodiscard]] std::size_t bytes() const noexcept;
+
+ private:
+  struct List {
+    std::unique_ptr<Entry[]> entries;
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
+    std::uint32_t capacity = 0;
+  };
+
+  static void add(List& list, const Entry& entry);
+  static void make_room(List& list);
+  static void take(List& list, const Entry& entry) noexcept;
+
+  bool directed_ = true;
+  Timestamp newest_ = no_time;
+  std::vector<std::array<List, 2>> rows_;  // by vertex: entering, leaving
+};
+
+}  // namespace deltamatch::graph

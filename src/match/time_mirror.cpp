@@ -1,0 +1,79 @@
+#include "match/time_mirror.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace deltamatch::match {
+
+TimePass TimeMirror::show(const graph::DataGraph& graph, const PassWork& work) {
+  catch_up(graph);
+  if (work.pass == Pass::whole) return TimePass(lists_);
+  const std::span<const graph::Edge> changed = work.changed.empty() ? work.anchors : work.changed;
+  const std::uint64_t store = std::exchange(store_, 0);  // if memory runs out below, the lists must be built anew
+  mark(changed);
+  if (work.pass == Pass::removed) {
+    if (after_) go_back(graph);
+    removed_ = changed;
+    store_ = store;
+    return TimePass(lists_, *graph.edge_table, Pass::removed, bits_);
+  }
+  if (!after_) {
+    newest_ = lists_.newest();
+    lists_.remove(graph, removed_);
+    lists_.insert(graph, changed);
+    inserted_ = changed;
+    after_ = true;
+  }
+  store_ = store;
+  TimePass pass(lists_, *graph.edge_table, Pass::added, bits_);
+  if (in_order(graph, changed, newest_)) pass.is_in_order(newest_);
+  return pass;
+}
+
+/// Begins with the staged batch, if it is another one, and builds the lists if they do not show the settled graph.
+void TimeMirror::catch_up(const graph::DataGraph& graph) {
+  const graph::Adjacency::Mark mark = graph.base().mark();
+  const std::uint64_t stage = graph.base().staged().rows == 0 ? 0 : graph.base().stages();
+  if (store_ == mark.store && stage != 0 && staged_ == stage) return;
+  if (after_) batch_ = staged_;
+  after_ = false;
+  staged_ = stage;
+  removed_ = inserted_ = {};
+  if (store_ == mark.store && batch_ == mark.settled) return;
+  store_ = 0;
+  lists_.build(graph);
+  store_ = mark.store;
+  batch_ = mark.settled;
+}
+
+void TimeMirror::go_back(const graph::DataGraph& graph) {
+  lists_.remove(graph, inserted_);
+  lists_.insert(graph, removed_);
+  after_ = false;
+}
+
+void TimeMirror::mark(std::span<const graph::Edge> changed) {
+  for (const graph::Slot slot : marked_) bits_[slot / 64] = 0;
+  marked_.clear();
+  for (const graph::Edge& edge : changed) {
+    marked_.push_back(edge.which);
+    if (bits_.size() <= edge.which / 64) bits_.resize(std::max<std::size_t>(edge.which / 64 + 1, 2 * bits_.size()));
+    bits_[edge.which / 64] |= std::uint64_t{1} << edge.which % 64;
+  }
+}
+
+/// Whether each inserted edge is the newest of those that have arrived.
+bool TimeMirror::in_order(const graph::DataGraph& graph, std::span<const graph::Edge> inserted, Timestamp newest) {
+  std::vector<std::pair<std::uint64_t, Timestamp>> arrivals;
+  arrivals.reserve(inserted.size());
+  for (const graph::Edge& edge : inserted) {
+    const auto time = graph.edge_table->time(edge.which);
+    if (!time) return false;
+    arrivals.emplace_back(graph.edge_table->ordinal(edge.which), *time);
+  }
+  std::ranges::sort(arrivals);
+  return std::ranges::all_of(arrivals,
+                             [&](const auto& arrival) { return std::exchange(newest, arrival.second) <= arrival.second; });
+}
+
+}  // namespace deltamatch::match

@@ -1,0 +1,45 @@
+// Keeps lists in order of time beside a graph, from batch to batch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "graph/data_graph.hpp"
+#include "graph/time_lists.hpp"
+#include "match/matcher.hpp"
+#include "match/time_search.hpp"
+
+namespace deltamatch::match {
+
+class TimeMirror {
+ public:
+  /// Brings the lists to what a pass reads, and returns what it may read of them. Over a staged batch, the pass of removed
+  /// edges goes before that of inserted ones; both may be repeated. If the lists have followed the graph since the batch
+  /// before, it takes O(changed edges), else O(edges log edges). Valid until the next call. What `work` names must stay valid
+  /// as long as the batch is staged.
+  [[nodiscard]] TimePass show(const graph::DataGraph& graph, const PassWork& work);
+  [[nodiscard]] std::size_t bytes() const noexcept { return lists_.bytes() + bits_.capacity() * sizeof(std::uint64_t); }
+
+ private:
+  void catch_up(const graph::DataGraph& graph);
+  void go_back(const graph::DataGraph& graph);
+  void mark(std::span<const graph::Edge> changed);
+  [[nodiscard]] static bool in_order(const graph::DataGraph& graph, std::span<const graph::Edge> inserted, Timestamp newest);
+
+  graph::TimeLists lists_;
+  // The state that the lists show: after the batch `batch_` of the store. 0 as the store: they must be built.
+  std::uint64_t store_ = 0;
+  std::uint64_t batch_ = 0;
+  // The batch that is staged, if passes over it have begun, and whether the lists show the state after it.
+  std::uint64_t staged_ = 0;
+  bool after_ = false;
+  Timestamp newest_ = 0;  // before the batch
+  std::span<const graph::Edge> removed_;
+  std::span<const graph::Edge> inserted_;
+  std::vector<std::uint64_t> bits_;  // by slot, for the edges of marked_
+  std::vector<graph::Slot> marked_;
+};
+
+}  // namespace deltamatch::match

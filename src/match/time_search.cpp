@@ -1,0 +1,254 @@
+#include "match/time_search.hpp"
+
+#include <algorithm>
+
+#include "condition/evaluate.hpp"
+#include "plan/condition_steps.hpp"
+
+namespace deltamatch::match {
+
+namespace {
+
+using Entry = graph::TimeLists::Entry;
+
+/// The entries whose times are in the interval. O(log entries).
+std::span<const Entry> within(std::span<const Entry> entries, const Interval& wanted) noexcept {
+  if (entries.empty() || entries.back().time < wanted.from || entries.front().time > wanted.to) return {};
+  const Entry* first = entries.data();
+  const Entry* last = first + entries.size();
+  if (first->time < wanted.from)
+    first = std::lower_bound(first, last, wanted.from, [](const Entry& entry, Timestamp time) { return entry.time < time; });
+  if (last[-1].time > wanted.to)
+    last = std::upper_bound(first, last, wanted.to, [](Timestamp time, const Entry& entry) { return time < entry.time; });
+  return {first, last};
+}
+
+}  // namespace
+
+std::uint64_t TimeSearch::run(const plan::Plan& plan, const graph::Edge& anchor, FoundSink* sink) {
+  sink_ = sink;
+  count_ = 0;
+  if (begin(plan, anchor)) close(1, 0);
+  return count_;
+}
+
+// Whether the anchor meets the conditions on itself, and edges of the wanted times join its ends.
+bool TimeSearch::begin(const plan::Plan& plan, const graph::Edge& anchor) {
+  if (ordered_ && ((plan.anchor_above && anchor.head < anchor.tail) || (plan.anchor_below && anchor.head > anchor.tail)))
+    return false;
+  plan_ = &plan;
+  anchor_ = anchor.which;
+  anchor_ordinal_ = table_->ordinal(anchor.which);
+  Memory& memory = *memory_;
+  const std::size_t edges = query_->edges.size();
+  memory.vertices.resize(query_->vertices());
+  memory.tags.resize(edges);
+  memory.edges.resize(edges);
+  memory.times.resize(edges);
+  memory.chosen.clear();
+  memory.vertices[plan.tail] = anchor.tail;
+  memory.vertices[plan.head] = anchor.head;
+  const std::uint32_t edge = plan.anchor.edge;
+  memory.tags[edge] = graph::entry_tag(anchor.which, plan.anchor.reversed && graph_->directed());
+  memory.edges[edge] = anchor;
+  const auto time = table_->time(anchor.which);
+  latest_ = INT64_MAX;
+  if (!interval(edge).holds(time)) return false;
+  memory.times[edge] = time.value_or(no_time);
+  latest_ = time ? pass_->latest(*time) : INT64_MAX;
+  memory.chosen.push_back(edge);
+  for (std::uint32_t e = 0; e < edges; ++e) {
+    if (e == edge) continue;
+    const plan::BoundEdge& bound = query_->edges[e];
+    const Interval wanted = interval(e);
+    if (wanted.empty()) return false;
+    for (const std::uint32_t end : {plan.tail, plan.head}) {
+      const bool at_source = bound.source == end;
+      if ((at_source || bound.target == end) && run_at(e, at_source, memory.vertices[end], wanted).size() == 0) return false;
+    }
+  }
+  return conditions_hold(1, 0, 0);
+}
+
+Interval TimeSearch::interval(std::uint32_t edge) const noexcept {
+  Interval result = interval_of(query_->time_bounds, edge, memory_->chosen, memory_->times);
+  if (!result.null) result.to = std::min(result.to, latest_);
+  return result;
+}
+
+// The entries of a query edge at the image of one of its ends.
+TimeSearch::Run TimeSearch::run_at(std::uint32_t edge, bool at_source, VertexId vertex, const Interval& wanted) const noexcept {
+  const graph::TimeLists& lists = pass_->lists();
+  if (!graph_->directed()) return {within(lists.list(vertex, true), wanted), {}};
+  if (!query_->edges[edge].directed)
+    return {within(lists.list(vertex, true), wanted), within(lists.list(vertex, false), wanted)};
+  if (at_source) return {within(lists.list(vertex, true), wanted), {}};
+  return {{}, within(lists.list(vertex, false), wanted)};
+}
+
+// Calls attempt(entry, whether the query edge has the data edge's direction) until the search is over.
+template <class Try>
+void TimeSearch::for_each_entry(const Run& run, bool at_source, std::uint32_t edge, Try&& attempt) {
+  for (const Entry& entry : run.leaving) {
+    if (!admits_edge(edge, entry.slot)) continue;
+    if (!attempt(entry, at_source)) return;
+  }
+  for (const Entry& entry : run.entering) {
+    if (!admits_edge(edge, entry.slot)) continue;
+    if (!attempt(entry, !at_source)) return;
+  }
+}
+
+bool TimeSearch::admits_edge(std::uint32_t edge, graph::Slot slot) const noexcept {
+  // In a batch, the least of the query edges that map to the anchor's edge is its anchor.
+  const bool shown = slot == anchor_ ? !distinct_ && (pass_->whole() || edge > plan_->anchor.edge)
+                                     : pass_->shows(slot, anchor_ordinal_);
+  if (!shown) return false;
+  const plan::LabelIds& labels = query_->edges[edge].labels;
+  return labels.empty() || plan::admits(labels, table_->label(slot));
+}
+
+bool TimeSearch::admits_vertex(const plan::Level& level, VertexId vertex) const noexcept {
+  const auto at = [&](plan::Position position) {
+    const std::uint32_t query_vertex = position == 0   ? plan_->tail
+                                       : position == 1 ? plan_->head
+                                                       : plan_->levels[position - 2U].vertex;
+    return memory_->vertices[query_vertex];
+  };
+  const plan::LabelIds& labels = query_->labels[level.vertex];
+  if (!labels.empty() && !plan::admits(labels, graph_->dictionary.label(vertex))) return false;
+  if (query_->mode == MatchMode::isomorphism) {
+    // Lists do not keep vertices apart that edges join, as a level of neighbour lists does.
+    for (plan::Position position = 0; position < static_cast<std::size_t>(&level - plan_->levels.data()) + 2; ++position) {
+      if (at(position) == vertex) return false;
+    }
+  }
+  if (!ordered_) return true;
+  return std::ranges::all_of(level.candidates.above, [&](plan::Position position) { return vertex > at(position); }) &&
+         std::ranges::all_of(level.candidates.below, [&](plan::Position position) { return vertex < at(position); });
+}
+
+// Matches the vertex of a level, from the shortest list that leads to it.
+void TimeSearch::descend(std::size_t level) {
+  if (step_budget_ != nullptr && !step_budget_->take()) return;
+  const plan::Level& next = plan_->levels[level];
+  const auto position = static_cast<plan::Position>(level + 2);
+  const std::vector<plan::ConditionStep>& steps = plan_->steps[position];
+  std::size_t best = 0;
+  Run shortest;
+  bool from_source = false;
+  for (std::size_t s = 1; s < steps.size(); ++s) {
+    const std::uint32_t edge = *steps[s].edge;
+    const plan::BoundEdge& bound = query_->edges[edge];
+    const Interval wanted = interval(edge);
+    if (wanted.empty()) return;
+    const bool at_source = bound.target == next.vertex;
+    const Run run = run_at(edge, at_source, memory_->vertices[at_source ? bound.source : bound.target], wanted);
+    if (run.size() == 0) return;
+    if (best != 0 && run.size() >= shortest.size()) continue;
+    best = s;
+    shortest = run;
+    from_source = at_source;
+  }
+  const std::uint32_t edge = *steps[best].edge;
+  const std::uint32_t bound = 1U << best;
+  const bool last = level + 1 == plan_->levels.size() && steps.size() == 2 && sink_ == nullptr && !rule_ &&
+                    steps[0].conditions.empty() && steps[1].conditions.empty();
+  for_each_entry(shortest, from_source, edge, [&](const Entry& entry, bool forward) {
+    if (!admits_vertex(next, entry.neighbour)) return true;
+    memory_->vertices[next.vertex] = entry.neighbour;
+    if (!bind(edge, entry, forward)) return true;
+    if (last) {
+      ++count_;
+      tally_.add(1);
+    } else if (conditions_hold(position, 0, 0) && conditions_hold(position, bound, bound)) {
+      close(position, bound);
+    }
+    unbind();
+    return !over();
+  });
+}
+
+// Chooses the data edges of a position's steps that are not in `bound`, then goes on.
+void TimeSearch::close(plan::Position position, std::uint32_t bound) {
+  const std::vector<plan::ConditionStep>& steps = plan_->steps[position];
+  std::size_t s = 1;
+  while (s < steps.size() && (bound >> s & 1) != 0) ++s;
+  if (s == steps.size()) {
+    const std::size_t level = position - std::size_t{1};
+    return level == plan_->levels.size() ? count_match() : descend(level);
+  }
+  const std::uint32_t edge = *steps[s].edge;
+  const Interval wanted = interval(edge);
+  if (wanted.empty()) return;
+  const VertexId source = memory_->vertices[query_->edges[edge].source];
+  const VertexId target = memory_->vertices[query_->edges[edge].target];
+  const Run at_source = run_at(edge, true, source, wanted);
+  const Run at_target = run_at(edge, false, target, wanted);
+  const bool from_source = at_source.size() <= at_target.size();
+  const VertexId other = from_source ? target : source;
+  const std::uint32_t with = 1U << s;
+  const auto attempt = [&](const Entry& entry, bool forward) {
+    if (entry.neighbour != other || !admits_edge(edge, entry.slot) || !bind(edge, entry, forward)) return true;
+    if (conditions_hold(position, bound | with, with)) close(position, bound | with);
+    unbind();
+    return !over();
+  };
+  const Run& run = from_source ? at_source : at_target;
+  for (const Entry& entry : run.leaving) {
+    if (!attempt(entry, from_source)) return;
+  }
+  for (const Entry& entry : run.entering) {
+    if (!attempt(entry, !from_source)) return;
+  }
+}
+
+// Maps a query edge to the edge of an entry. Both of its ends must be matched. Returns false if another one has that edge.
+bool TimeSearch::bind(std::uint32_t edge, const Entry& entry, bool forward) noexcept {
+  Memory& memory = *memory_;
+  if (distinct_) {
+    for (const std::uint32_t other : memory.chosen) {
+      if (memory.edges[other].which == entry.slot) return false;
+    }
+  }
+  const VertexId source = memory.vertices[query_->edges[edge].source];
+  const VertexId target = memory.vertices[query_->edges[edge].target];
+  if (graph_->directed()) {
+    memory.edges[edge] = forward ? graph::Edge{source, target, entry.slot} : graph::Edge{target, source, entry.slot};
+    memory.tags[edge] = graph::entry_tag(entry.slot, !forward);
+  } else {
+    memory.edges[edge] = graph_->ranked(source, target, entry.slot);
+    memory.tags[edge] = graph::entry_tag(entry.slot, false);
+  }
+  memory.times[edge] = entry.time;
+  memory.chosen.push_back(edge);
+  return true;
+}
+
+// Tests the conditions of a position that read steps of `with` and no steps but those in `bound`. With none at all: those that
+// read no step.
+bool TimeSearch::conditions_hold(plan::Position position, std::uint32_t bound, std::uint32_t with) const {
+  for (const plan::ConditionStep& step : plan_->steps[position]) {
+    for (std::size_t i = 0; i < step.conditions.size(); ++i) {
+      const std::uint32_t reads = step.reads[i];
+      if ((reads & ~bound) != 0 || (with == 0 ? reads != 0 : (reads & with) == 0)) continue;
+      const std::uint32_t c = step.conditions[i];
+      if (condition::evaluate(query_->conditions[c], plan::BoundValues(*query_, c, memory_->vertices, memory_->edges)) !=
+          condition::Truth::yes) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+void TimeSearch::count_match() {
+  if (rule_ && !rule_->admits(memory_->edges)) return;
+  ++count_;
+  tally_.add(1);
+  if (sink_ == nullptr) return;
+  if (step_budget_ != nullptr) step_budget_->lift();
+  sink_->found({memory_->vertices, memory_->tags});
+}
+
+}  // namespace deltamatch::match

@@ -1,0 +1,145 @@
+// Finds every match of a conditional query from an anchor, in lists that are in order of time.
+//
+// At each level it takes the list with the fewest entries within the bounds on times, and tries each of these entries. An entry
+// is a vertex and the data edge to it at once. The other query edges between it and matched vertices are looked for in the
+// shorter one of the two lists that hold them. Conditions are tested as soon as what they read is chosen.
+//
+// A new match is found from that of its inserted edges that arrived last, and a vanished match from that of its removed edges
+// that arrived first. So a new edge meets edges that arrived before it, and most bounds that want newer ones fail at once.
+//
+// Choosing edges in order of time follows P. Mackey et al., "A Chronological Edge-Driven Approach to Temporal Subgraph
+// Isomorphism", 2018. There a search begins at the oldest edge; here it begins at the newest, as a stream brings it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "graph/time_lists.hpp"
+#include "match/arrival_rule.hpp"
+#include "match/enumerator.hpp"
+#include "match/list_view.hpp"
+#include "match/step_budget.hpp"
+#include "match/thread_progress.hpp"
+#include "match/time_interval.hpp"
+#include "plan/plan.hpp"
+
+namespace deltamatch::match {
+
+/// Which edges of the lists a pass may read.
+class TimePass {
+ public:
+  /// Reads all edges.
+  explicit TimePass(const graph::TimeLists& lists) noexcept : lists_(&lists) {}
+  /// `lists` must hold the inserted edges as well as the stable ones, or the removed ones. `changed`: a bit for each slot, set
+  /// for all edges that the batch inserts or removes; it may end early. It must stay valid.
+  TimePass(const graph::TimeLists& lists, const graph::EdgeTable& table, Pass pass,
+           std::span<const std::uint64_t> changed) noexcept
+      : lists_(&lists), table_(&table), pass_(pass), changed_(changed) {}
+  /// Says that each inserted edge is the newest of those that have arrived. `newest`: the largest time before the batch.
+  void is_in_order(Timestamp newest) noexcept {
+    in_order_ = true;
+    newest_ = newest;
+  }
+
+  [[nodiscard]] const graph::TimeLists& lists() const noexcept { return *lists_; }
+  [[nodiscard]] bool whole() const noexcept { return pass_ == Pass::whole; }
+  /// No edge that an anchor of this time may meet is newer.
+  [[nodiscard]] Timestamp latest(Timestamp anchor) const noexcept { return in_order_ ? std::max(anchor, newest_) : INT64_MAX; }
+  /// Whether an edge may be read from an anchor with another slot.
+  [[nodiscard]] bool shows(graph::Slot slot, std::uint64_t anchor_ordinal) const noexcept {
+    const std::size_t word = slot / 64;
+    if (word >= changed_.size() || (changed_[word] >> slot % 64 & 1) == 0) return true;
+    const std::uint64_t ordinal = table_->ordinal(slot);
+    return pass_ == Pass::added ? ordinal < anchor_ordinal : ordinal > anchor_ordinal;
+  }
+
+ private:
+  const graph::TimeLists* lists_;
+  const graph::EdgeTable* table_ = nullptr;
+  Pass pass_ = Pass::whole;
+  bool in_order_ = false;
+  Timestamp newest_ = 0;
+  std::span<const std::uint64_t> changed_;  // a bit per slot
+};
+
+class TimeSearch {
+ public:
+  /// What a search needs. One is used for any number of searches, one after the other.
+  class Memory {
+   private:
+    friend class TimeSearch;
+    std::vector<VertexId> vertices;     // by query vertex
+    std::vector<std::uint32_t> tags;    // by query edge
+    std::vector<graph::Edge> edges;     // by query edge
+    std::vector<Timestamp> times;       // by query edge
+    std::vector<std::uint32_t> chosen;  // query edges that have an image, in the order in which they got it
+  };
+
+  /// `query` must be conditional, not induced, and bound to a graph whose edges have slots. `ordered`: keep order constraints,
+  /// so that one match of each class is found. `step_budget` bounds the search until a match is found; then it is lifted. It
+  /// may be null.
+  TimeSearch(const TimePass& pass, const plan::BoundQuery& query, bool ordered, StepBudget* step_budget,
+             Memory& memory) noexcept
+      : pass_(&pass),
+        query_(&query),
+        graph_(&query.graph()),
+        table_(query.graph().edge_table.get()),
+        ordered_(ordered),
+        distinct_(query.mode != MatchMode::homomorphism),
+        step_budget_(step_budget),
+        memory_(&memory) {}
+
+  /// Finds the matches of an anchor on a plan. Passes them to `sink` if it is not null. Returns their number.
+  std::uint64_t run(const plan::Plan& plan, const graph::Edge& anchor, FoundSink* sink);
+
+  /// From now on, matches are also counted in `tally`, as they are found.
+  void count_in(const FoundCounter& tally) noexcept { tally_ = tally; }
+  /// From now on, only matches that the rule admits are found.
+  void report_by(const ArrivalRule& rule) noexcept { rule_ = rule; }
+
+ private:
+  using Entries = std::span<const graph::TimeLists::Entry>;
+  /// The entries of a query edge at a matched vertex. Undirected query edges of directed data have two lists.
+  struct Run {
+    Entries leaving;
+    Entries entering;
+    [[nodiscard]] std::size_t size() const noexcept { return leaving.size() + entering.size(); }
+  };
+
+  [[nodiscard]] bool begin(const plan::Plan& plan, const graph::Edge& anchor);
+  [[nodiscard]] Interval interval(std::uint32_t edge) const noexcept;
+  [[nodiscard]] Run run_at(std::uint32_t edge, bool at_source, VertexId vertex, const Interval& wanted) const noexcept;
+  void descend(std::size_t level);
+  template <class Try>
+  void for_each_entry(const Run& run, bool at_source, std::uint32_t edge, Try&& attempt);
+  void close(plan::Position position, std::uint32_t bound);
+  [[nodiscard]] bool admits_vertex(const plan::Level& level, VertexId vertex) const noexcept;
+  [[nodiscard]] bool bind(std::uint32_t edge, const graph::TimeLists::Entry& entry, bool forward) noexcept;
+  void unbind() noexcept { memory_->chosen.pop_back(); }
+  [[nodiscard]] bool conditions_hold(plan::Position position, std::uint32_t bound, std::uint32_t with) const;
+  [[nodiscard]] bool admits_edge(std::uint32_t edge, graph::Slot slot) const noexcept;
+  void count_match();
+  [[nodiscard]] bool over() const noexcept { return step_budget_ != nullptr && step_budget_->over(); }
+
+  const TimePass* pass_;
+  const plan::BoundQuery* query_;
+  const graph::DataGraph* graph_;
+  const graph::EdgeTable* table_;
+  bool ordered_;
+  bool distinct_;  // query edges map to distinct data edges
+  StepBudget* step_budget_;
+  Memory* memory_;
+  FoundCounter tally_;
+  std::optional<ArrivalRule> rule_;
+  FoundSink* sink_ = nullptr;
+  const plan::Plan* plan_ = nullptr;
+  graph::Slot anchor_ = 0;
+  std::uint64_t anchor_ordinal_ = 0;
+  Timestamp latest_ = INT64_MAX;  // of edges that the anchor may meet
+  std::uint64_t count_ = 0;
+};
+
+}  // namespace deltamatch::match
