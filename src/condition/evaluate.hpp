@@ -81,11 +81,32 @@ inline StackValue combine(Operation operation, const StackValue& a, const StackV
 
 }  // namespace detail
 
-/// O(length of the program). The caller keeps values and texts of ids alive meanwhile.
+namespace detail {
+
 template <ValueSource Source>
-[[nodiscard]] Truth evaluate(const Program& program, const Source& source) {
-  using detail::StackValue;
-  std::array<StackValue, max_stack> stack;
+std::optional<Wide> value_of(const LinearComparison::Side& side, const Source& source) {
+  if (!side.load) return side.plus;
+  const auto raw = side.load->operation == Operation::load_time ? source.time(side.load->element)
+                                                                : source.raw(side.load->element, side.load->slot);
+  if (!raw) return std::nullopt;
+  return side.times * *raw + side.plus;
+}
+
+template <ValueSource Source>
+Truth compare(const LinearComparison& comparison, const Source& source) {
+  const auto a = value_of(comparison.left, source);
+  const auto b = value_of(comparison.right, source);
+  if (!a || !b) return Truth::unknown;
+  const bool holds = comparison.operation == Operation::less         ? *a < *b
+                     : comparison.operation == Operation::less_equal ? *a <= *b
+                                                                     : *a == *b;
+  return holds ? Truth::yes : Truth::no;
+}
+
+/// The stack has `places`, enough for the program.
+template <std::size_t places, ValueSource Source>
+Truth run(const Program& program, const Source& source) {
+  std::array<StackValue, places> stack;
   std::size_t top = 0;  // number of values
   const auto push_raw = [&](std::optional<std::int64_t> raw) {
     stack[top++] = raw ? StackValue{false, *raw, 0, {}} : StackValue{};
@@ -168,6 +189,16 @@ template <ValueSource Source>
     }
   }
   return detail::as_truth(stack[0]);
+}
+
+}  // namespace detail
+
+/// O(length of the program). The caller keeps values and texts of ids alive meanwhile.
+template <ValueSource Source>
+[[nodiscard]] Truth evaluate(const Program& program, const Source& source) {
+  constexpr std::size_t few = 6;  // making room for many takes longer than most conditions
+  if (program.linear) return detail::compare(*program.linear, source);
+  return program.depth <= few ? detail::run<few>(program, source) : detail::run<max_stack>(program, source);
 }
 
 }  // namespace deltamatch::condition

@@ -433,6 +433,7 @@ class Compiler {
     if (++depth_ > max_stack) {
       throw Error(ErrorKind::configuration, where_, "a condition that nests too deeply", "use fewer parentheses");
     }
+    program_.depth = std::max(program_.depth, depth_);
     return type;
   }
 
@@ -479,8 +480,73 @@ class Compiler {
 
 }  // namespace
 
+namespace {
+
+using Side = LinearComparison::Side;
+
+/// Combines two sides. Nullopt if the result has no such form.
+std::optional<Side> combine(Operation operation, const Side& a, const Side& b) {
+  if (operation == Operation::multiply) {
+    if (a.load && b.load) return std::nullopt;
+    const Side& side = a.load ? a : b;
+    const Wide factor = a.load ? b.plus : a.plus;
+    return Side{side.load, side.times * factor, side.plus * factor};
+  }
+  if (operation != Operation::add && operation != Operation::subtract) return std::nullopt;
+  if (a.load && b.load) return std::nullopt;
+  const Wide sign = operation == Operation::subtract ? -1 : 1;
+  if (b.load) return Side{b.load, sign * b.times, a.plus + sign * b.plus};
+  return Side{a.load, a.times, a.plus + sign * b.plus};
+}
+
+/// The program as a comparison, if it has that form. Registration has bounded all exact numbers, so none overflows here: a
+/// factor is applied to the parts of a number whose sum it was checked for.
+std::optional<LinearComparison> as_linear(const Program& program) {
+  std::vector<Side> stack;
+  for (std::size_t i = 0; i < program.code.size(); ++i) {
+    const Instruction& step = program.code[i];
+    switch (step.operation) {
+      case Operation::push_exact:
+        stack.push_back({std::nullopt, 1, step.exact});
+        break;
+      case Operation::load_exact:
+      case Operation::load_time:
+        stack.push_back({step, 1, 0});
+        break;
+      case Operation::scale: {
+        Side& side = stack[stack.size() - 1 - step.slot];
+        side.times *= step.exact;
+        side.plus *= step.exact;
+        break;
+      }
+      case Operation::negate:
+        stack.back().times = -stack.back().times;
+        stack.back().plus = -stack.back().plus;
+        break;
+      case Operation::less:
+      case Operation::less_equal:
+      case Operation::equal:
+        if (i + 1 != program.code.size()) return std::nullopt;
+        return LinearComparison{step.operation, stack[0], stack[1]};
+      default: {
+        if (stack.size() < 2) return std::nullopt;
+        const auto combined = combine(step.operation, stack[stack.size() - 2], stack.back());
+        if (!combined) return std::nullopt;
+        stack.pop_back();
+        stack.back() = *combined;
+        break;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 Program compile(const Expression& conjunct, const Schema& schema, const Query& query, std::string_view where) {
-  return Compiler(schema, query, where).run(conjunct);
+  Program program = Compiler(schema, query, where).run(conjunct);
+  program.linear = as_linear(program);
+  return program;
 }
 
 std::vector<Program> compile_all(const Query& query, const Schema& schema, std::string_view where) {

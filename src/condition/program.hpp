@@ -74,10 +74,25 @@ struct Instruction {
 
 inline constexpr std::size_t max_stack = 128;
 
+/// A comparison of exact numbers of which each side is at most one attribute or time, times a number, plus a number. Most
+/// conditions are of this form, and it needs no stack.
+struct LinearComparison {
+  struct Side {
+    std::optional<Instruction> load;  ///< load_exact or load_time; nullopt: the side is `plus`
+    Wide times = 1;
+    Wide plus = 0;
+  };
+  Operation operation = Operation::less;  ///< less, less_equal or equal
+  Side left;
+  Side right;
+};
+
 struct Program {
   std::vector<Element> elements;  ///< that it reads, ascending
   std::vector<std::string> texts;
-  std::vector<Instruction> code;  ///< leaves one truth value; needs at most max_stack places
+  std::vector<Instruction> code;             ///< leaves one truth value; needs at most max_stack places
+  std::size_t depth = 0;                     ///< the places that it needs
+  std::optional<LinearComparison> linear{};  ///< the same, if it has this form
 };
 
 /// Compiles a conjunct in normal form whose edges have the query's own numbers. Throws Error(configuration), which calls the

@@ -167,15 +167,8 @@ std::int64_t path(std::int64_t a, std::int64_t b) noexcept {
 
 }  // namespace
 
-TimeBounds::TimeBounds(std::size_t edges) : size_(edges + 1), cells_(size_ * size_, none) {
+TimeBounds::TimeBounds(std::size_t edges) : size_(edges + 1), cells_(size_ * size_, none), bound_(edges) {
   for (std::size_t x = 0; x < size_; ++x) cells_[x * size_ + x] = 0;
-}
-
-bool TimeBounds::binds(std::size_t edge) const noexcept {
-  for (std::size_t y = 0; y < size_; ++y) {
-    if (y != edge + 1 && (at(edge + 1, y) != none || at(y, edge + 1) != none)) return true;
-  }
-  return false;
 }
 
 TimeBounds time_bounds(const Query& query, std::string_view where) {
@@ -194,7 +187,13 @@ TimeBounds time_bounds(const Query& query, std::string_view where) {
     const Wide least = std::numeric_limits<std::int64_t>::min();
     if (bound.limit < cell) cell = static_cast<std::int64_t>(std::max(bound.limit, least));
   }
-  for (std::size_t edge = 0; edge < query.edges.size(); ++edge) result.any_ = result.any_ || result.binds(edge);
+  for (std::size_t edge = 0; edge < query.edges.size(); ++edge) {
+    for (std::size_t y = 0; y < size; ++y) {
+      const bool bounds = result.at(edge + 1, y) != TimeBounds::none || result.at(y, edge + 1) != TimeBounds::none;
+      if (y != edge + 1 && bounds) result.bound_[edge] = 1;
+    }
+    result.any_ = result.any_ || result.binds(edge);
+  }
   for (std::size_t via = 0; via < size; ++via) {
     for (std::size_t x = 0; x < size; ++x) {
       for (std::size_t y = 0; y < size; ++y) {

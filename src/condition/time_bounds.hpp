@@ -34,7 +34,7 @@ class TimeBounds {
   /// Whether there is any bound.
   [[nodiscard]] bool any() const noexcept { return any_; }
   /// Whether there is any bound on this edge's time.
-  [[nodiscard]] bool binds(std::size_t edge) const noexcept;
+  [[nodiscard]] bool binds(std::size_t edge) const noexcept { return bound_[edge] != 0; }
 
   friend bool operator==(const TimeBounds&, const TimeBounds&) = default;
 
@@ -44,6 +44,7 @@ class TimeBounds {
 
   std::size_t size_;                 // edges, and the epoch as number 0
   std::vector<std::int64_t> cells_;  // [x * size_ + y]: x - y <= cell
+  std::vector<std::uint8_t> bound_;  // by edge
   bool any_ = false;
 };
 

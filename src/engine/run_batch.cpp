@@ -145,8 +145,11 @@ void Engine::Impl::BatchRun::apply() {
 }
 
 void Engine::Impl::BatchRun::estimate() {
-  passes_[0] = {.pass = match::Pass::removed, .anchors = resolved_->net.removed, .marks = resolved_->removed_marks};
-  passes_[1] = {.pass = match::Pass::added, .anchors = resolved_->net.inserted, .marks = resolved_->inserted_marks};
+  const graph::NetBatch& net = resolved_->net;
+  passes_[0] = {
+      .pass = match::Pass::removed, .anchors = net.removed, .marks = resolved_->removed_marks, .changed = net.removed};
+  passes_[1] = {
+      .pass = match::Pass::added, .anchors = net.inserted, .marks = resolved_->inserted_marks, .changed = net.inserted};
   if (engine_->retains()) leave_out_expired();
   for (const auto& [id, query] : engine_->standing) query->refresh_plans();
   if (!engine_->trials.due(passes_)) return;
@@ -168,7 +171,6 @@ void Engine::Impl::BatchRun::leave_out_expired() {
   }
   passes_[0].anchors = deleted_;
   passes_[0].marks = deleted_marks_;
-  passes_[0].changed = resolved_->net.removed;
 }
 
 void Engine::Impl::BatchRun::match() {

@@ -308,7 +308,7 @@ class CpuMatcher final : public Matcher {
 
   bool walk_conditional(const Piece& piece, const QueryTask& task, PlanResult& result, Worker& worker, Partial& partial,
                         StepBudget& step_budget, const FoundCounter& tally) {
-    if (time_pass_ && in_time_order(*task.query)) {
+    if (time_pass_ && in_time_order(*task.query) && TimeSearch::takes(partial.plan())) {
       TimeSearch search(*time_pass_, *task.query, ordered(task), &step_budget, worker.time_search);
       if (task.span > 0 && arrivals_) search.report_by(ArrivalRule(*arrivals_, task.span));
       search.count_in(tally);

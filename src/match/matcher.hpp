@@ -100,7 +100,7 @@ struct PassWork {
   /// By anchor, which must then ascend: the running watermark after the record that changed the edge, or INT64_MAX if none did.
   /// Only tasks with a span read it.
   std::span<const Timestamp> marks{};
-  /// All edges that the batch removes or inserts, if the anchors are only a part of them; else empty.
+  /// All edges that the batch removes or inserts. The anchors may be a part of them. Only needed if edges have slots.
   std::span<const graph::Edge> changed{};
 };
 

@@ -8,7 +8,7 @@ namespace deltamatch::match {
 TimePass TimeMirror::show(const graph::DataGraph& graph, const PassWork& work) {
   catch_up(graph);
   if (work.pass == Pass::whole) return TimePass(lists_);
-  const std::span<const graph::Edge> changed = work.changed.empty() ? work.anchors : work.changed;
+  const std::span<const graph::Edge> changed = work.changed;
   const std::uint64_t store = std::exchange(store_, 0);  // if memory runs out below, the lists must be built anew
   mark(changed);
   if (work.pass == Pass::removed) {

@@ -45,6 +45,7 @@ bool TimeSearch::begin(const plan::Plan& plan, const graph::Edge& anchor) {
   memory.tags.resize(edges);
   memory.edges.resize(edges);
   memory.times.resize(edges);
+  memory.runs.resize(2 * edges);
   memory.chosen.clear();
   memory.vertices[plan.tail] = anchor.tail;
   memory.vertices[plan.head] = anchor.head;
@@ -57,23 +58,35 @@ bool TimeSearch::begin(const plan::Plan& plan, const graph::Edge& anchor) {
   memory.times[edge] = time.value_or(no_time);
   latest_ = time ? pass_->latest(*time) : INT64_MAX;
   memory.chosen.push_back(edge);
+  if (!conditions_hold(1, 0, 0)) return false;
   for (std::uint32_t e = 0; e < edges; ++e) {
-    if (e == edge) continue;
     const plan::BoundEdge& bound = query_->edges[e];
-    const Interval wanted = interval(e);
-    if (wanted.empty()) return false;
     for (const std::uint32_t end : {plan.tail, plan.head}) {
       const bool at_source = bound.source == end;
-      if ((at_source || bound.target == end) && run_at(e, at_source, memory.vertices[end], wanted).size() == 0) return false;
+      if (e == edge || (!at_source && bound.target != end)) continue;
+      const Interval wanted = interval(e);
+      if (wanted.empty()) return false;
+      Run& run = memory.runs[2 * e + (at_source ? 0 : 1)];
+      run = run_at(e, at_source, memory.vertices[end], wanted);
+      if (run.size() == 0) return false;
     }
   }
-  return conditions_hold(1, 0, 0);
+  return true;
 }
 
 Interval TimeSearch::interval(std::uint32_t edge) const noexcept {
   Interval result = interval_of(query_->time_bounds, edge, memory_->chosen, memory_->times);
   if (!result.null) result.to = std::min(result.to, latest_);
   return result;
+}
+
+// The same as `run_at`, at an end of the edge that is matched. At an end of the anchor it cuts the run that was found first.
+TimeSearch::Run TimeSearch::find_run(std::uint32_t edge, bool at_source, const Interval& wanted) const noexcept {
+  const plan::BoundEdge& bound = query_->edges[edge];
+  const std::uint32_t end = at_source ? bound.source : bound.target;
+  if (end != plan_->tail && end != plan_->head) return run_at(edge, at_source, memory_->vertices[end], wanted);
+  const Run& run = memory_->runs[2 * edge + (at_source ? 0 : 1)];
+  return {within(run.leaving, wanted), within(run.entering, wanted)};
 }
 
 // The entries of a query edge at the image of one of its ends.
@@ -101,8 +114,8 @@ void TimeSearch::for_each_entry(const Run& run, bool at_source, std::uint32_t ed
 
 bool TimeSearch::admits_edge(std::uint32_t edge, graph::Slot slot) const noexcept {
   // In a batch, the least of the query edges that map to the anchor's edge is its anchor.
-  const bool shown = slot == anchor_ ? !distinct_ && (pass_->whole() || edge > plan_->anchor.edge)
-                                     : pass_->shows(slot, anchor_ordinal_);
+  const bool shown =
+      slot == anchor_ ? !distinct_ && (pass_->whole() || edge > plan_->anchor.edge) : pass_->shows(slot, anchor_ordinal_);
   if (!shown) return false;
   const plan::LabelIds& labels = query_->edges[edge].labels;
   return labels.empty() || plan::admits(labels, table_->label(slot));
@@ -143,7 +156,7 @@ void TimeSearch::descend(std::size_t level) {
     const Interval wanted = interval(edge);
     if (wanted.empty()) return;
     const bool at_source = bound.target == next.vertex;
-    const Run run = run_at(edge, at_source, memory_->vertices[at_source ? bound.source : bound.target], wanted);
+    const Run run = find_run(edge, at_source, wanted);
     if (run.size() == 0) return;
     if (best != 0 && run.size() >= shortest.size()) continue;
     best = s;
@@ -151,7 +164,7 @@ void TimeSearch::descend(std::size_t level) {
     from_source = at_source;
   }
   const std::uint32_t edge = *steps[best].edge;
-  const std::uint32_t bound = 1U << best;
+  const std::uint64_t bound = std::uint64_t{1} << best;
   const bool last = level + 1 == plan_->levels.size() && steps.size() == 2 && sink_ == nullptr && !rule_ &&
                     steps[0].conditions.empty() && steps[1].conditions.empty();
   for_each_entry(shortest, from_source, edge, [&](const Entry& entry, bool forward) {
@@ -170,7 +183,7 @@ void TimeSearch::descend(std::size_t level) {
 }
 
 // Chooses the data edges of a position's steps that are not in `bound`, then goes on.
-void TimeSearch::close(plan::Position position, std::uint32_t bound) {
+void TimeSearch::close(plan::Position position, std::uint64_t bound) {
   const std::vector<plan::ConditionStep>& steps = plan_->steps[position];
   std::size_t s = 1;
   while (s < steps.size() && (bound >> s & 1) != 0) ++s;
@@ -183,11 +196,11 @@ void TimeSearch::close(plan::Position position, std::uint32_t bound) {
   if (wanted.empty()) return;
   const VertexId source = memory_->vertices[query_->edges[edge].source];
   const VertexId target = memory_->vertices[query_->edges[edge].target];
-  const Run at_source = run_at(edge, true, source, wanted);
-  const Run at_target = run_at(edge, false, target, wanted);
+  const Run at_source = find_run(edge, true, wanted);
+  const Run at_target = find_run(edge, false, wanted);
   const bool from_source = at_source.size() <= at_target.size();
   const VertexId other = from_source ? target : source;
-  const std::uint32_t with = 1U << s;
+  const std::uint64_t with = std::uint64_t{1} << s;
   const auto attempt = [&](const Entry& entry, bool forward) {
     if (entry.neighbour != other || !admits_edge(edge, entry.slot) || !bind(edge, entry, forward)) return true;
     if (conditions_hold(position, bound | with, with)) close(position, bound | with);
@@ -227,10 +240,10 @@ bool TimeSearch::bind(std::uint32_t edge, const Entry& entry, bool forward) noex
 
 // Tests the conditions of a position that read steps of `with` and no steps but those in `bound`. With none at all: those that
 // read no step.
-bool TimeSearch::conditions_hold(plan::Position position, std::uint32_t bound, std::uint32_t with) const {
+bool TimeSearch::conditions_hold(plan::Position position, std::uint64_t bound, std::uint64_t with) const {
   for (const plan::ConditionStep& step : plan_->steps[position]) {
     for (std::size_t i = 0; i < step.conditions.size(); ++i) {
-      const std::uint32_t reads = step.reads[i];
+      const std::uint64_t reads = step.reads[i];
       if ((reads & ~bound) != 0 || (with == 0 ? reads != 0 : (reads & with) == 0)) continue;
       const std::uint32_t c = step.conditions[i];
       if (condition::evaluate(query_->conditions[c], plan::BoundValues(*query_, c, memory_->vertices, memory_->edges)) !=

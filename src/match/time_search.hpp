@@ -11,6 +11,7 @@
 // Isomorphism", 2018. There a search begins at the oldest edge; here it begins at the newest, as a stream brings it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -66,6 +67,14 @@ class TimePass {
 };
 
 class TimeSearch {
+  using Entries = std::span<const graph::TimeLists::Entry>;
+  /// The entries of a query edge at a matched vertex. Undirected query edges of directed data have two lists.
+  struct Run {
+    Entries leaving;
+    Entries entering;
+    [[nodiscard]] std::size_t size() const noexcept { return leaving.size() + entering.size(); }
+  };
+
  public:
   /// What a search needs. One is used for any number of searches, one after the other.
   class Memory {
@@ -76,6 +85,7 @@ class TimeSearch {
     std::vector<graph::Edge> edges;     // by query edge
     std::vector<Timestamp> times;       // by query edge
     std::vector<std::uint32_t> chosen;  // query edges that have an image, in the order in which they got it
+    std::vector<Run> runs;              // by query edge and end (source, target), at the anchor's ends
   };
 
   /// `query` must be conditional, not induced, and bound to a graph whose edges have slots. `ordered`: keep order constraints,
@@ -92,6 +102,11 @@ class TimeSearch {
         step_budget_(step_budget),
         memory_(&memory) {}
 
+  /// Whether it can follow a plan. It cannot if very many query edges join one vertex to those before it.
+  [[nodiscard]] static bool takes(const plan::Plan& plan) noexcept {
+    return std::ranges::all_of(plan.steps, [](const auto& steps) { return steps.size() <= 64; });
+  }
+
   /// Finds the matches of an anchor on a plan. Passes them to `sink` if it is not null. Returns their number.
   std::uint64_t run(const plan::Plan& plan, const graph::Edge& anchor, FoundSink* sink);
 
@@ -101,25 +116,18 @@ class TimeSearch {
   void report_by(const ArrivalRule& rule) noexcept { rule_ = rule; }
 
  private:
-  using Entries = std::span<const graph::TimeLists::Entry>;
-  /// The entries of a query edge at a matched vertex. Undirected query edges of directed data have two lists.
-  struct Run {
-    Entries leaving;
-    Entries entering;
-    [[nodiscard]] std::size_t size() const noexcept { return leaving.size() + entering.size(); }
-  };
-
   [[nodiscard]] bool begin(const plan::Plan& plan, const graph::Edge& anchor);
   [[nodiscard]] Interval interval(std::uint32_t edge) const noexcept;
   [[nodiscard]] Run run_at(std::uint32_t edge, bool at_source, VertexId vertex, const Interval& wanted) const noexcept;
+  [[nodiscard]] Run find_run(std::uint32_t edge, bool at_source, const Interval& wanted) const noexcept;
   void descend(std::size_t level);
   template <class Try>
   void for_each_entry(const Run& run, bool at_source, std::uint32_t edge, Try&& attempt);
-  void close(plan::Position position, std::uint32_t bound);
+  void close(plan::Position position, std::uint64_t bound);
   [[nodiscard]] bool admits_vertex(const plan::Level& level, VertexId vertex) const noexcept;
   [[nodiscard]] bool bind(std::uint32_t edge, const graph::TimeLists::Entry& entry, bool forward) noexcept;
   void unbind() noexcept { memory_->chosen.pop_back(); }
-  [[nodiscard]] bool conditions_hold(plan::Position position, std::uint32_t bound, std::uint32_t with) const;
+  [[nodiscard]] bool conditions_hold(plan::Position position, std::uint64_t bound, std::uint64_t with) const;
   [[nodiscard]] bool admits_edge(std::uint32_t edge, graph::Slot slot) const noexcept;
   void count_match();
   [[nodiscard]] bool over() const noexcept { return step_budget_ != nullptr && step_budget_->over(); }

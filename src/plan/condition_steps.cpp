@@ -37,10 +37,10 @@ ConditionSteps condition_steps(const BoundQuery& query, const Plan& plan) {
       const Place place = vertex ? Place{std::max<std::size_t>(position[element.index], 1), 0} : edge_place[element.index];
       last = std::max(last, place);
     }
-    std::uint32_t reads = 0;
+    std::uint64_t reads = 0;
     for (const Element& element : query.conditions[c].elements) {
       if (element.kind != Element::Kind::edge || edge_place[element.index].position != last.position) continue;
-      if (element.index != plan.anchor.edge) reads |= 1u << edge_place[element.index].step;
+      if (element.index != plan.anchor.edge) reads |= std::uint64_t{1} << edge_place[element.index].step % 64;
     }
     steps[last.position][last.step].conditions.push_back(c);
     steps[last.position][last.step].reads.push_back(reads);

@@ -115,9 +115,9 @@ struct CountPlan {
 struct ConditionStep {
   std::optional<std::uint32_t> edge;      ///< the query edge; nullopt in the first step of each position
   std::vector<std::uint32_t> conditions;  ///< indices into BoundQuery::conditions
-  /// For each condition the steps of this position, as a bit set, whose edges it reads. So the edges may also be chosen in
-  /// another order.
-  std::vector<std::uint32_t> reads;
+  /// For each condition the steps of this position, as a bit set modulo 64, whose edges it reads. So the edges may also be
+  /// chosen in another order.
+  std::vector<std::uint64_t> reads;
 };
 /// [position] holds the steps once the vertex of that position is matched; [0] is empty. The anchor's edge is bound at
 /// position 1.

@@ -106,7 +106,8 @@ class Trial {
         const StopFlag* stop)
       : graph_(&graph), query_(&query), cpu_(&cpu), stop_(stop) {
     for (const match::PassWork& pass : passes) anchors_.push_back(some_of(pass.anchors));
-    for (std::size_t p = 0; p < passes.size(); ++p) passes_.push_back({passes[p].pass, anchors_[p]});
+    for (std::size_t p = 0; p < passes.size(); ++p)
+      passes_.push_back({.pass = passes[p].pass, .anchors = anchors_[p], .changed = passes[p].changed});
   }
 
   bool takes_less(const plan::Plan& fresh, const plan::Plan& old) {
