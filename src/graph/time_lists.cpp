@@ -50,17 +50,37 @@ void TimeLists::insert(const DataGraph& graph, std::span<const Edge> edges) {
   for (const Arrival& arrival : arrivals) {
     const Edge& edge = edges[arrival.edge];
     newest_ = std::max(newest_, arrival.time);
-    add(rows_[edge.tail][1], {arrival.time, edge.head, edge.which});
-    add(rows_[edge.head][directed_ ? 0 : 1], {arrival.time, edge.tail, edge.which});
+    const LabelId label = table.label(edge.which);
+    add(list_of(graph, edge.tail, directed_ ? Direction::out : Direction::both, label, edge.head),
+        {arrival.time, edge.head, edge.which});
+    add(list_of(graph, edge.head, directed_ ? Direction::in : Direction::both, label, edge.tail),
+        {arrival.time, edge.tail, edge.which});
   }
 }
 
 void TimeLists::remove(const DataGraph& graph, std::span<const Edge> edges) {
   for (const Edge& edge : edges) {
     const Timestamp time = time_of(graph, edge.which);
-    take(rows_[edge.tail][1], {time, edge.head, edge.which});
-    take(rows_[edge.head][directed_ ? 0 : 1], {time, edge.tail, edge.which});
+    const LabelId label = graph.edge_table->label(edge.which);
+    take(list_of(graph, edge.tail, directed_ ? Direction::out : Direction::both, label, edge.head),
+         {time, edge.head, edge.which});
+    take(list_of(graph, edge.head, directed_ ? Direction::in : Direction::both, label, edge.tail),
+         {time, edge.tail, edge.which});
   }
+}
+
+TimeLists::List& TimeLists::list_of(const DataGraph& graph, VertexId vertex, Direction direction, LabelId label,
+                                    VertexId neighbour) {
+  const RelationId relation = graph.relations().find(direction, label, graph.dictionary.label(neighbour));
+  Row& row = rows_[vertex];
+  for (List& list : row.first) {
+    if (list.relation == no_relation) list.relation = relation;
+    if (list.relation == relation) return list;
+  }
+  const auto found = std::ranges::find(row.more, relation, &List::relation);
+  if (found != row.more.end()) return *found;
+  row.more.emplace_back().relation = relation;
+  return row.more.back();
 }
 
 void TimeLists::add(List& list, const Entry& entry) {
@@ -110,13 +130,20 @@ void TimeLists::take(List& list, const Entry& entry) noexcept {
   }
   if (list.begin != list.end) return;
   list.begin = list.end = 0;
-  if (list.capacity > kept_capacity) list = {};
+  if (list.capacity <= kept_capacity) return;
+  list.entries.reset();
+  list.capacity = 0;
 }
 
 std::size_t TimeLists::bytes() const noexcept {
   std::size_t entries = 0;
-  for (const auto& row : rows_) entries += row[0].capacity + row[1].capacity;
-  return rows_.capacity() * sizeof(rows_[0]) + entries * sizeof(Entry);
+  std::size_t lists = 0;
+  for (const Row& row : rows_) {
+    for (const List& list : row.first) entries += list.capacity;
+    for (const List& list : row.more) entries += list.capacity;
+    lists += row.more.capacity();
+  }
+  return rows_.capacity() * sizeof(Row) + lists * sizeof(List) + entries * sizeof(Entry);
 }
 
 }  // namespace deltamatch::graph

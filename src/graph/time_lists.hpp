@@ -1,9 +1,10 @@
-// The edges of each vertex in order of time, for patterns whose conditions bound times.
+// The edges of each vertex in order of time, for patterns whose conditions bound times. A vertex has a list for each relation.
 //
 // Bounds on times select a run of such a list by two binary searches. Edges mostly come and go in order of time. So a list
 // grows at its end and shrinks at its beginning, and both take O(1). The lists follow a graph whose edges have slots.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -31,12 +32,18 @@ class TimeLists {
   /// Takes edges out, which must be there. Their slots must still hold their times.
   void remove(const DataGraph& graph, std::span<const Edge> edges);
 
-  /// The edges that leave the vertex, or with `out` false those that enter it. In undirected data both are all its edges. They
-  /// ascend by time; those without a time come first. Edges of the same time are in order of insertion.
-  [[nodiscard]] std::span<const Entry> list(VertexId vertex, bool out) const noexcept {
-    if (vertex >= rows_.size()) return {};
-    const List& list = rows_[vertex][out || !directed_ ? 1 : 0];
-    return {list.entries.get() + list.begin, list.end - list.begin};
+  /// Calls visit(relation, entries) for each list of the vertex, in no order; it may be empty. Entries ascend by time; those
+  /// without a time come first. Edges of the same time are in order of insertion.
+  template <class Visit>
+  void for_each_list(VertexId vertex, Visit&& visit) const {
+    if (vertex >= rows_.size()) return;
+    const Row& row = rows_[vertex];
+    const auto show = [&](const List& list) {
+      if (list.relation != no_relation)
+        visit(list.relation, std::span<const Entry>(list.entries.get() + list.begin, list.end - list.begin));
+    };
+    std::ranges::for_each(row.first, show);
+    std::ranges::for_each(row.more, show);
   }
   /// No edge is newer. It never falls.
   [[nodiscard]] Timestamp newest() const noexcept { return newest_; }
@@ -44,19 +51,27 @@ class TimeLists {
 
  private:
   struct List {
+    RelationId relation = no_relation;
     std::unique_ptr<Entry[]> entries;
     std::uint32_t begin = 0;
     std::uint32_t end = 0;
     std::uint32_t capacity = 0;
   };
 
+  /// Most vertices have edges of one kind that enter, and of one that leave.
+  struct Row {
+    std::array<List, 2> first;
+    std::vector<List> more;
+  };
+
+  [[nodiscard]] List& list_of(const DataGraph& graph, VertexId vertex, Direction direction, LabelId label, VertexId neighbour);
   static void add(List& list, const Entry& entry);
   static void make_room(List& list);
   static void take(List& list, const Entry& entry) noexcept;
 
   bool directed_ = true;
   Timestamp newest_ = no_time;
-  std::vector<std::array<List, 2>> rows_;  // by vertex: entering, leaving
+  std::vector<Row> rows_;  // by vertex
 };
 
 }  // namespace deltamatch::graph

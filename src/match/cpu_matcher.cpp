@@ -67,6 +67,10 @@ class CpuMatcher final : public Matcher {
       again_ = !passes[p].left.empty();
       if (stop != nullptr && stop->load()) return;
       time_pass_.reset();
+      time_relations_.assign(tasks.size(), std::nullopt);
+      for (std::size_t t = 0; t < tasks.size(); ++t) {
+        if (in_time_order(*tasks[t].query)) time_relations_[t].emplace(*tasks[t].query);
+      }
       if (std::ranges::any_of(tasks, [](const QueryTask& task) { return in_time_order(*task.query); }))
         time_pass_.emplace(time_lists_.show(graph, passes[p]));
       if (!passes[p].anchors.empty()) match_pass(graph, passes[p].pass, passes[p].anchors, tasks, into, stop);
@@ -80,8 +84,7 @@ class CpuMatcher final : public Matcher {
   }
   [[nodiscard]] bool separates_tasks() const noexcept override { return true; }
   [[nodiscard]] std::size_t bytes() const noexcept override {
-    std::size_t sum =
-        pieces_.capacity() * sizeof(Piece) + shares_.capacity() * sizeof(ShareSum) + time_lists_.bytes();
+    std::size_t sum = pieces_.capacity() * sizeof(Piece) + shares_.capacity() * sizeof(ShareSum) + time_lists_.bytes();
     for (const Worker& worker : state_) {
       sum += worker.scratch.bytes() + worker.narrow.bytes() + worker.wide.bytes() + worker.space.bytes();
       for (const QueryResult& result : worker.results) {
@@ -309,7 +312,8 @@ class CpuMatcher final : public Matcher {
   bool walk_conditional(const Piece& piece, const QueryTask& task, PlanResult& result, Worker& worker, Partial& partial,
                         StepBudget& step_budget, const FoundCounter& tally) {
     if (time_pass_ && in_time_order(*task.query) && TimeSearch::takes(partial.plan())) {
-      TimeSearch search(*time_pass_, *task.query, ordered(task), &step_budget, worker.time_search);
+      TimeSearch search(*time_pass_, *task.query, *time_relations_[piece.plan.task], ordered(task), &step_budget,
+                        worker.time_search, worker.scratch);
       if (task.span > 0 && arrivals_) search.report_by(ArrivalRule(*arrivals_, task.span));
       search.count_in(tally);
       const std::uint64_t found =
@@ -432,7 +436,8 @@ class CpuMatcher final : public Matcher {
   const std::function<void(std::size_t)>* begins_ = nullptr;
   std::optional<ArrivalMarks> arrivals_;  // of the pass, if it has marks
   TimeMirror time_lists_;
-  std::optional<TimePass> time_pass_;  // of the pass, if a task reads lists in order of time
+  std::optional<TimePass> time_pass_;                                 // of the pass, if a task reads lists in order of time
+  std::vector<std::optional<TimeSearch::Relations>> time_relations_;  // by task
   std::vector<Piece> pieces_;
   DonatedPieces parted_;
   BusyThreads busy_threads_;

@@ -11,21 +11,46 @@ namespace {
 
 using Entry = graph::TimeLists::Entry;
 
-/// The entries whose times are in the interval. O(log entries).
-std::span<const Entry> within(std::span<const Entry> entries, const Interval& wanted) noexcept {
-  if (entries.empty() || entries.back().time < wanted.from || entries.front().time > wanted.to) return {};
-  const Entry* first = entries.data();
-  const Entry* last = first + entries.size();
-  if (first->time < wanted.from)
-    first = std::lower_bound(first, last, wanted.from, [](const Entry& entry, Timestamp time) { return entry.time < time; });
-  if (last[-1].time > wanted.to)
-    last = std::upper_bound(first, last, wanted.to, [](Timestamp time, const Entry& entry) { return time < entry.time; });
-  return {first, last};
+/// Cuts a part to the entries whose times are in the interval. O(log entries).
+template <class Part>
+Part within(Part part, const Interval& wanted) noexcept {
+  if (part.first == part.last || part.last[-1].time < wanted.from || part.first->time > wanted.to)
+    return {part.first, part.first, part.leaving};
+  if (part.first->time < wanted.from) {
+    part.first = std::lower_bound(part.first, part.last, wanted.from,
+                                  [](const Entry& entry, Timestamp time) { return entry.time < time; });
+  }
+  if (part.last[-1].time > wanted.to) {
+    part.last = std::upper_bound(part.first, part.last, wanted.to,
+                                 [](Timestamp time, const Entry& entry) { return time < entry.time; });
+  }
+  return part;
 }
 
 }  // namespace
 
+TimeSearch::Relations::Relations(const plan::BoundQuery& query) {
+  const graph::DataGraph& graph = query.graph();
+  const graph::BaseRelations& relations = graph.relations();
+  admitted_.resize(2 * query.edges.size());
+  for (std::size_t r = 0; r < relations.size(); ++r) {
+    const graph::BaseRelation& relation = relations[static_cast<graph::RelationId>(r)];
+    leaving_.push_back(relation.direction != graph::Direction::in ? 1 : 0);
+    for (std::size_t e = 0; e < query.edges.size(); ++e) {
+      const plan::BoundEdge& edge = query.edges[e];
+      for (const std::size_t end : {0U, 1U}) {
+        const graph::Direction along = end == 0 ? graph::Direction::out : graph::Direction::in;
+        const bool directed = graph.directed() && edge.directed;
+        const bool admits = (!directed || relation.direction == along) && plan::admits(edge.labels, relation.edge_label) &&
+                            plan::admits(query.labels[end == 0 ? edge.target : edge.source], relation.neighbour_label);
+        admitted_[2 * e + end].push_back(admits ? 1 : 0);
+      }
+    }
+  }
+}
+
 std::uint64_t TimeSearch::run(const plan::Plan& plan, const graph::Edge& anchor, FoundSink* sink) {
+  const ScratchScope scope(*scratch_);
   sink_ = sink;
   count_ = 0;
   if (begin(plan, anchor)) close(1, 0);
@@ -68,7 +93,7 @@ bool TimeSearch::begin(const plan::Plan& plan, const graph::Edge& anchor) {
       if (wanted.empty()) return false;
       Run& run = memory.runs[2 * e + (at_source ? 0 : 1)];
       run = run_at(e, at_source, memory.vertices[end], wanted);
-      if (run.size() == 0) return false;
+      if (run.size == 0) return false;
     }
   }
   return true;
@@ -81,34 +106,56 @@ Interval TimeSearch::interval(std::uint32_t edge) const noexcept {
 }
 
 // The same as `run_at`, at an end of the edge that is matched. At an end of the anchor it cuts the run that was found first.
-TimeSearch::Run TimeSearch::find_run(std::uint32_t edge, bool at_source, const Interval& wanted) const noexcept {
+TimeSearch::Run TimeSearch::find_run(std::uint32_t edge, bool at_source, const Interval& wanted) const {
   const plan::BoundEdge& bound = query_->edges[edge];
   const std::uint32_t end = at_source ? bound.source : bound.target;
   if (end != plan_->tail && end != plan_->head) return run_at(edge, at_source, memory_->vertices[end], wanted);
   const Run& run = memory_->runs[2 * edge + (at_source ? 0 : 1)];
-  return {within(run.leaving, wanted), within(run.entering, wanted)};
+  Part* parts = scratch_->array<Part>(run.parts.size());
+  std::size_t count = 0;
+  std::size_t size = 0;
+  for (const Part& whole : run.parts) {
+    const Part part = within(whole, wanted);
+    if (part.first == part.last) continue;
+    size += static_cast<std::size_t>(part.last - part.first);
+    parts[count++] = part;
+  }
+  return {{parts, count}, size};
 }
 
 // The entries of a query edge at the image of one of its ends.
-TimeSearch::Run TimeSearch::run_at(std::uint32_t edge, bool at_source, VertexId vertex, const Interval& wanted) const noexcept {
-  const graph::TimeLists& lists = pass_->lists();
-  if (!graph_->directed()) return {within(lists.list(vertex, true), wanted), {}};
-  if (!query_->edges[edge].directed)
-    return {within(lists.list(vertex, true), wanted), within(lists.list(vertex, false), wanted)};
-  if (at_source) return {within(lists.list(vertex, true), wanted), {}};
-  return {{}, within(lists.list(vertex, false), wanted)};
+TimeSearch::Run TimeSearch::run_at(std::uint32_t edge, bool at_source, VertexId vertex, const Interval& wanted) const {
+  const std::vector<std::uint8_t>& admitted = relations_->admitted_[2 * edge + (at_source ? 0 : 1)];
+  constexpr std::size_t few = 4;
+  Part* parts = scratch_->array<Part>(few);
+  std::size_t room = few;
+  std::size_t count = 0;
+  std::size_t size = 0;
+  pass_->lists().for_each_list(vertex, [&](graph::RelationId relation, std::span<const Entry> entries) {
+    if (admitted[relation] == 0) return;
+    const Part whole{entries.data(), entries.data() + entries.size(), relations_->leaving_[relation] != 0};
+    const Part part = within(whole, wanted);
+    if (part.first == part.last) return;
+    if (count == room) {
+      room *= 2;
+      Part* larger = scratch_->array<Part>(room);
+      std::copy_n(parts, count, larger);
+      parts = larger;
+    }
+    size += static_cast<std::size_t>(part.last - part.first);
+    parts[count++] = part;
+  });
+  return {{parts, count}, size};
 }
 
 // Calls attempt(entry, whether the query edge has the data edge's direction) until the search is over.
 template <class Try>
 void TimeSearch::for_each_entry(const Run& run, bool at_source, std::uint32_t edge, Try&& attempt) {
-  for (const Entry& entry : run.leaving) {
-    if (!admits_edge(edge, entry.slot)) continue;
-    if (!attempt(entry, at_source)) return;
-  }
-  for (const Entry& entry : run.entering) {
-    if (!admits_edge(edge, entry.slot)) continue;
-    if (!attempt(entry, !at_source)) return;
+  for (const Part& part : run.parts) {
+    for (const Entry* entry = part.first; entry != part.last; ++entry) {
+      if (!admits_edge(edge, entry->slot)) continue;
+      if (!attempt(*entry, part.leaving == at_source)) return;
+    }
   }
 }
 
@@ -116,9 +163,7 @@ bool TimeSearch::admits_edge(std::uint32_t edge, graph::Slot slot) const noexcep
   // In a batch, the least of the query edges that map to the anchor's edge is its anchor.
   const bool shown =
       slot == anchor_ ? !distinct_ && (pass_->whole() || edge > plan_->anchor.edge) : pass_->shows(slot, anchor_ordinal_);
-  if (!shown) return false;
-  const plan::LabelIds& labels = query_->edges[edge].labels;
-  return labels.empty() || plan::admits(labels, table_->label(slot));
+  return shown;
 }
 
 bool TimeSearch::admits_vertex(const plan::Level& level, VertexId vertex) const noexcept {
@@ -128,8 +173,6 @@ bool TimeSearch::admits_vertex(const plan::Level& level, VertexId vertex) const 
                                                        : plan_->levels[position - 2U].vertex;
     return memory_->vertices[query_vertex];
   };
-  const plan::LabelIds& labels = query_->labels[level.vertex];
-  if (!labels.empty() && !plan::admits(labels, graph_->dictionary.label(vertex))) return false;
   if (query_->mode == MatchMode::isomorphism) {
     // Lists do not keep vertices apart that edges join, as a level of neighbour lists does.
     for (plan::Position position = 0; position < static_cast<std::size_t>(&level - plan_->levels.data()) + 2; ++position) {
@@ -147,6 +190,7 @@ void TimeSearch::descend(std::size_t level) {
   const plan::Level& next = plan_->levels[level];
   const auto position = static_cast<plan::Position>(level + 2);
   const std::vector<plan::ConditionStep>& steps = plan_->steps[position];
+  const ScratchScope scope(*scratch_);
   std::size_t best = 0;
   Run shortest;
   bool from_source = false;
@@ -157,8 +201,8 @@ void TimeSearch::descend(std::size_t level) {
     if (wanted.empty()) return;
     const bool at_source = bound.target == next.vertex;
     const Run run = find_run(edge, at_source, wanted);
-    if (run.size() == 0) return;
-    if (best != 0 && run.size() >= shortest.size()) continue;
+    if (run.size == 0) return;
+    if (best != 0 && run.size >= shortest.size) continue;
     best = s;
     shortest = run;
     from_source = at_source;
@@ -191,6 +235,7 @@ void TimeSearch::close(plan::Position position, std::uint64_t bound) {
     const std::size_t level = position - std::size_t{1};
     return level == plan_->levels.size() ? count_match() : descend(level);
   }
+  const ScratchScope scope(*scratch_);
   const std::uint32_t edge = *steps[s].edge;
   const Interval wanted = interval(edge);
   if (wanted.empty()) return;
@@ -198,7 +243,7 @@ void TimeSearch::close(plan::Position position, std::uint64_t bound) {
   const VertexId target = memory_->vertices[query_->edges[edge].target];
   const Run at_source = find_run(edge, true, wanted);
   const Run at_target = find_run(edge, false, wanted);
-  const bool from_source = at_source.size() <= at_target.size();
+  const bool from_source = at_source.size <= at_target.size;
   const VertexId other = from_source ? target : source;
   const std::uint64_t with = std::uint64_t{1} << s;
   const auto attempt = [&](const Entry& entry, bool forward) {
@@ -208,11 +253,10 @@ void TimeSearch::close(plan::Position position, std::uint64_t bound) {
     return !over();
   };
   const Run& run = from_source ? at_source : at_target;
-  for (const Entry& entry : run.leaving) {
-    if (!attempt(entry, from_source)) return;
-  }
-  for (const Entry& entry : run.entering) {
-    if (!attempt(entry, !from_source)) return;
+  for (const Part& part : run.parts) {
+    for (const Entry* entry = part.first; entry != part.last; ++entry) {
+      if (!attempt(*entry, part.leaving == from_source)) return;
+    }
   }
 }
 

@@ -22,6 +22,7 @@
 #include "match/arrival_rule.hpp"
 #include "match/enumerator.hpp"
 #include "match/list_view.hpp"
+#include "match/scratch.hpp"
 #include "match/step_budget.hpp"
 #include "match/thread_progress.hpp"
 #include "match/time_interval.hpp"
@@ -67,12 +68,16 @@ class TimePass {
 };
 
 class TimeSearch {
-  using Entries = std::span<const graph::TimeLists::Entry>;
-  /// The entries of a query edge at a matched vertex. Undirected query edges of directed data have two lists.
+  /// A part of a list that is in order of time.
+  struct Part {
+    const graph::TimeLists::Entry* first;
+    const graph::TimeLists::Entry* last;
+    bool leaving;  ///< the edges leave the vertex; in undirected data they all do
+  };
+  /// The entries of a query edge at a matched vertex, in scratch memory.
   struct Run {
-    Entries leaving;
-    Entries entering;
-    [[nodiscard]] std::size_t size() const noexcept { return leaving.size() + entering.size(); }
+    std::span<const Part> parts;
+    std::size_t size = 0;
   };
 
  public:
@@ -87,13 +92,25 @@ class TimeSearch {
     std::vector<std::uint32_t> chosen;  // query edges that have an image, in the order in which they got it
     std::vector<Run> runs;              // by query edge and end (source, target), at the anchor's ends
   };
+  /// Which relations hold the images of each query edge, at each of its ends. Of one pass over one graph.
+  class Relations {
+   public:
+    explicit Relations(const plan::BoundQuery& query);
+
+   private:
+    friend class TimeSearch;
+    std::vector<std::vector<std::uint8_t>> admitted_;  // by query edge and end (source, target), then by relation
+    std::vector<std::uint8_t> leaving_;                // by relation
+  };
 
   /// `query` must be conditional, not induced, and bound to a graph whose edges have slots. `ordered`: keep order constraints,
   /// so that one match of each class is found. `step_budget` bounds the search until a match is found; then it is lifted. It
   /// may be null.
-  TimeSearch(const TimePass& pass, const plan::BoundQuery& query, bool ordered, StepBudget* step_budget,
-             Memory& memory) noexcept
+  TimeSearch(const TimePass& pass, const plan::BoundQuery& query, const Relations& relations, bool ordered,
+             StepBudget* step_budget, Memory& memory, Scratch& scratch) noexcept
       : pass_(&pass),
+        relations_(&relations),
+        scratch_(&scratch),
         query_(&query),
         graph_(&query.graph()),
         table_(query.graph().edge_table.get()),
@@ -118,8 +135,8 @@ class TimeSearch {
  private:
   [[nodiscard]] bool begin(const plan::Plan& plan, const graph::Edge& anchor);
   [[nodiscard]] Interval interval(std::uint32_t edge) const noexcept;
-  [[nodiscard]] Run run_at(std::uint32_t edge, bool at_source, VertexId vertex, const Interval& wanted) const noexcept;
-  [[nodiscard]] Run find_run(std::uint32_t edge, bool at_source, const Interval& wanted) const noexcept;
+  [[nodiscard]] Run run_at(std::uint32_t edge, bool at_source, VertexId vertex, const Interval& wanted) const;
+  [[nodiscard]] Run find_run(std::uint32_t edge, bool at_source, const Interval& wanted) const;
   void descend(std::size_t level);
   template <class Try>
   void for_each_entry(const Run& run, bool at_source, std::uint32_t edge, Try&& attempt);
@@ -133,6 +150,8 @@ class TimeSearch {
   [[nodiscard]] bool over() const noexcept { return step_budget_ != nullptr && step_budget_->over(); }
 
   const TimePass* pass_;
+  const Relations* relations_;
+  Scratch* scratch_;
   const plan::BoundQuery* query_;
   const graph::DataGraph* graph_;
   const graph::EdgeTable* table_;

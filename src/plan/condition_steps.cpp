@@ -4,6 +4,29 @@
 
 namespace deltamatch::plan {
 
+namespace {
+
+/// Whether the bounds on times imply the condition. They are kept anyway, and an edge without a time does not keep them.
+bool follows_from(const condition::TimeBounds& bounds, const condition::Program& program) {
+  using condition::Operation;
+  using condition::Wide;
+  if (!program.linear || program.linear->operation == Operation::equal) return false;
+  const condition::LinearComparison::Side& left = program.linear->left;
+  const condition::LinearComparison::Side& right = program.linear->right;
+  const auto is_time = [&](const condition::LinearComparison::Side& side) {
+    return side.load && side.load->operation == Operation::load_time && side.times == 1;
+  };
+  if ((left.load && !is_time(left)) || (right.load && !is_time(right))) return false;
+  const auto edge = [&](const condition::LinearComparison::Side& side) { return program.elements[side.load->element].index; };
+  const Wide limit = right.plus - left.plus - (program.linear->operation == Operation::less ? 1 : 0);
+  const auto implied = [&](std::int64_t bound) { return bound != condition::TimeBounds::none && bound <= limit; };
+  if (left.load && right.load) return edge(left) != edge(right) && implied(bounds.difference(edge(left), edge(right)));
+  if (left.load) return implied(bounds.latest(edge(left)));
+  return right.load && implied(bounds.negated_earliest(edge(right)));
+}
+
+}  // namespace
+
 ConditionSteps condition_steps(const BoundQuery& query, const Plan& plan) {
   std::vector<std::size_t> position(query.vertices());
   position[plan.tail] = 0;
@@ -31,6 +54,7 @@ ConditionSteps condition_steps(const BoundQuery& query, const Plan& plan) {
     edge_place[e] = {later_end(e), at.size() - 1};
   }
   for (std::uint32_t c = 0; c < query.conditions.size(); ++c) {
+    if (follows_from(query.time_bounds, query.conditions[c])) continue;
     Place last{1, 0};
     for (const Element& element : query.conditions[c].elements) {
       const bool vertex = element.kind == Element::Kind::vertex;
