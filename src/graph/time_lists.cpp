@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <tuple>
 
 namespace deltamatch::graph {
 
@@ -17,61 +16,73 @@ Timestamp time_of(const DataGraph& graph, Slot slot) noexcept {
 
 bool earlier(const TimeLists::Entry& entry, Timestamp time) noexcept { return entry.time < time; }
 
+/// Finds relations. It skips the look-up if the labels are the same as before.
+class LastRelation {
+ public:
+  LastRelation(const DataGraph& graph, Direction direction) noexcept : graph_(&graph), direction_(direction) {}
+  RelationId find(LabelId label, VertexId neighbour) noexcept {
+    const LabelId neighbour_label = graph_->dictionary.label(neighbour);
+    if (relation_ == no_relation || label != label_ || neighbour_label != neighbour_label_) {
+      relation_ = graph_->relations().find(direction_, label, neighbour_label);
+      label_ = label;
+      neighbour_label_ = neighbour_label;
+    }
+    return relation_;
+  }
+
+ private:
+  const DataGraph* graph_;
+  Direction direction_;
+  LabelId label_ = empty_label;
+  LabelId neighbour_label_ = empty_label;
+  RelationId relation_ = no_relation;
+};
+
 }  // namespace
 
 void TimeLists::build(const DataGraph& graph) {
   rows_.clear();
   newest_ = no_time;
-  directed_ = graph.directed();
   const EdgeTable& table = *graph.edge_table;
-  std::vector<Edge> edges;
-  edges.reserve(graph.edges());
+  std::vector<Slot> slots;
+  slots.reserve(graph.edges());
   for (Slot slot = 0; slot < table.slots(); ++slot) {
-    if (table.live(slot)) edges.push_back({table.tail(slot), table.head(slot), slot});
+    if (table.live(slot)) slots.push_back(slot);
   }
+  const auto arrived = [&](Slot slot) { return table.ordinal(slot); };
+  if (!std::ranges::is_sorted(slots, {}, arrived)) std::ranges::sort(slots, {}, arrived);
+  std::vector<Edge> edges;
+  edges.reserve(slots.size());
+  for (const Slot slot : slots) edges.push_back({table.tail(slot), table.head(slot), slot});
   insert(graph, edges);
 }
 
 void TimeLists::insert(const DataGraph& graph, std::span<const Edge> edges) {
   const EdgeTable& table = *graph.edge_table;
-  struct Arrival {
-    Timestamp time;
-    std::uint64_t ordinal;
-    std::size_t edge;
-  };
-  std::vector<Arrival> arrivals;
-  arrivals.reserve(edges.size());
-  for (std::size_t i = 0; i < edges.size(); ++i)
-    arrivals.push_back({time_of(graph, edges[i].which), table.ordinal(edges[i].which), i});
-  const auto key = [](const Arrival& arrival) { return std::tie(arrival.time, arrival.ordinal); };
-  const auto before = [&](const Arrival& a, const Arrival& b) { return key(a) < key(b); };
-  if (!std::ranges::is_sorted(arrivals, before)) std::ranges::sort(arrivals, before);
+  LastRelation out(graph, graph.directed() ? Direction::out : Direction::both);
+  LastRelation in(graph, graph.directed() ? Direction::in : Direction::both);
   if (rows_.size() < graph.dictionary.capacity()) rows_.resize(graph.dictionary.capacity());
-  for (const Arrival& arrival : arrivals) {
-    const Edge& edge = edges[arrival.edge];
-    newest_ = std::max(newest_, arrival.time);
+  for (const Edge& edge : edges) {
+    const Timestamp time = time_of(graph, edge.which);
     const LabelId label = table.label(edge.which);
-    add(list_of(graph, edge.tail, directed_ ? Direction::out : Direction::both, label, edge.head),
-        {arrival.time, edge.head, edge.which});
-    add(list_of(graph, edge.head, directed_ ? Direction::in : Direction::both, label, edge.tail),
-        {arrival.time, edge.tail, edge.which});
+    newest_ = std::max(newest_, time);
+    add(list_of(edge.tail, out.find(label, edge.head)), {time, edge.head, edge.which});
+    add(list_of(edge.head, in.find(label, edge.tail)), {time, edge.tail, edge.which});
   }
 }
 
 void TimeLists::remove(const DataGraph& graph, std::span<const Edge> edges) {
+  LastRelation out(graph, graph.directed() ? Direction::out : Direction::both);
+  LastRelation in(graph, graph.directed() ? Direction::in : Direction::both);
   for (const Edge& edge : edges) {
     const Timestamp time = time_of(graph, edge.which);
     const LabelId label = graph.edge_table->label(edge.which);
-    take(list_of(graph, edge.tail, directed_ ? Direction::out : Direction::both, label, edge.head),
-         {time, edge.head, edge.which});
-    take(list_of(graph, edge.head, directed_ ? Direction::in : Direction::both, label, edge.tail),
-         {time, edge.tail, edge.which});
+    take(list_of(edge.tail, out.find(label, edge.head)), {time, edge.head, edge.which});
+    take(list_of(edge.head, in.find(label, edge.tail)), {time, edge.tail, edge.which});
   }
 }
 
-TimeLists::List& TimeLists::list_of(const DataGraph& graph, VertexId vertex, Direction direction, LabelId label,
-                                    VertexId neighbour) {
-  const RelationId relation = graph.relations().find(direction, label, graph.dictionary.label(neighbour));
+TimeLists::List& TimeLists::list_of(VertexId vertex, RelationId relation) {
   Row& row = rows_[vertex];
   for (List& list : row.first) {
     if (list.relation == no_relation) list.relation = relation;

@@ -25,9 +25,9 @@ class TimeLists {
   };
   static constexpr Timestamp no_time = INT64_MIN;
 
-  /// Lists the settled edges of a graph. O(edges log edges), or O(edges) if slots are in order of time.
+  /// Lists the settled edges of a graph. O(edges log edges), or O(edges) if they have arrived in order of slots and times.
   void build(const DataGraph& graph);
-  /// Adds edges, in any order. O(edges log edges) if they are newer than those that are there.
+  /// Adds edges in the order in which they arrived. O(1) for an edge that is newer than those of its ends.
   void insert(const DataGraph& graph, std::span<const Edge> edges);
   /// Takes edges out, which must be there. Their slots must still hold their times.
   void remove(const DataGraph& graph, std::span<const Edge> edges);
@@ -64,12 +64,11 @@ class TimeLists {
     std::vector<List> more;
   };
 
-  [[nodiscard]] List& list_of(const DataGraph& graph, VertexId vertex, Direction direction, LabelId label, VertexId neighbour);
+  [[nodiscard]] List& list_of(VertexId vertex, RelationId relation);
   static void add(List& list, const Entry& entry);
   static void make_room(List& list);
   static void take(List& list, const Entry& entry) noexcept;
 
-  bool directed_ = true;
   Timestamp newest_ = no_time;
   std::vector<Row> rows_;  // by vertex
 };

@@ -29,7 +29,11 @@ void Window::note(const Edge& edge, Timestamp time) {
     heap_.push_back({time, edge});
     std::push_heap(heap_.begin(), heap_.end(), std::greater<>{});
   } else {
-    buckets_[bucket].push_back({time, edge});
+    if (last_ == nullptr || bucket != last_bucket_) {
+      last_ = &buckets_[bucket];
+      last_bucket_ = bucket;
+    }
+    last_->push_back({time, edge});
   }
 }
 
@@ -52,6 +56,7 @@ void Window::collect(const DataGraph& graph, Timestamp watermark, std::vector<Ed
     }
   };
   front_ = std::max(front_, bucket_of(edge));
+  if (last_bucket_ <= front_) last_ = nullptr;
   for (auto at = buckets_.begin(); at != buckets_.end() && at->first <= front_; at = buckets_.erase(at)) {
     reserve_for(at->second.size());
     if (at->first < front_) {  // all have to be checked, so they need no order

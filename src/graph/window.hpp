@@ -51,6 +51,8 @@ class Window {
   std::vector<Entry> heap_;      // smallest time on top
   std::vector<Entry> taken_;     // taken by collect since the last commit
   std::map<Timestamp, std::vector<Entry>> buckets_;
+  Timestamp last_bucket_ = 0;           // that got an entry last
+  std::vector<Entry>* last_ = nullptr;  // its entries, unless it is gone
 };
 
 }  // namespace deltamatch::graph

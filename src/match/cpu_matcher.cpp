@@ -73,6 +73,7 @@ class CpuMatcher final : public Matcher {
       }
       if (std::ranges::any_of(tasks, [](const QueryTask& task) { return in_time_order(*task.query); }))
         time_pass_.emplace(time_lists_.show(graph, passes[p]));
+      find_dead_plans(tasks);
       if (!passes[p].anchors.empty()) match_pass(graph, passes[p].pass, passes[p].anchors, tasks, into, stop);
       if (!passes[p].roots.empty()) match_roots(graph, passes[p].roots, tasks, into, stop);
       if (!passes[p].left.empty()) match_left(graph, passes[p].left, tasks, into, stop);
@@ -98,6 +99,17 @@ class CpuMatcher final : public Matcher {
   /// Whether a query is matched in lists in order of time.
   static bool in_time_order(const plan::BoundQuery& query) noexcept {
     return query.conditional() && !query.induced && query.graph().edge_table != nullptr;
+  }
+
+  /// Finds the plans that lead nowhere in this pass.
+  void find_dead_plans(std::span<const QueryTask> tasks) {
+    dead_.clear();
+    if (!time_pass_ || !time_pass_->in_order()) return;
+    for (const QueryTask& task : tasks) {
+      std::vector<std::uint8_t>& dead = dead_.emplace_back();
+      for (const plan::Plan& plan : task.plans->plans)
+        dead.push_back(in_time_order(*task.query) && !TimeSearch::may_match_in_order(*task.query, plan) ? 1 : 0);
+    }
   }
 
   void match_pass(const graph::DataGraph& graph, Pass pass, std::span<const graph::Edge> anchors,
@@ -394,6 +406,7 @@ class CpuMatcher final : public Matcher {
         split_ = split_ || shares > 1;
       }
       for (const PlanRef& plan : plans) {
+        if (!dead_.empty() && dead_[plan.task][plan.plan] != 0) continue;
         // A listing is not split: its sums must cover a whole anchor, to show whether there is a match. Walks are not split
         // either: they give long work away, and in shares each would filter all candidates of the first level.
         const std::uint32_t of = tasks[plan.task].list || plan.walk ? 1 : shares;
@@ -438,6 +451,7 @@ class CpuMatcher final : public Matcher {
   TimeMirror time_lists_;
   std::optional<TimePass> time_pass_;                                 // of the pass, if a task reads lists in order of time
   std::vector<std::optional<TimeSearch::Relations>> time_relations_;  // by task
+  std::vector<std::vector<std::uint8_t>> dead_;  // by task and plan, whether it leads nowhere; empty: none does
   std::vector<Piece> pieces_;
   DonatedPieces parted_;
   BusyThreads busy_threads_;

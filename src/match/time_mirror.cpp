@@ -1,6 +1,7 @@
 #include "match/time_mirror.hpp"
 
 #include <algorithm>
+#include <boost/sort/pdqsort/pdqsort.hpp>
 #include <utility>
 
 namespace deltamatch::match {
@@ -20,13 +21,14 @@ TimePass TimeMirror::show(const graph::DataGraph& graph, const PassWork& work) {
   if (!after_) {
     newest_ = lists_.newest();
     lists_.remove(graph, removed_);
-    lists_.insert(graph, changed);
+    order(graph, changed);
+    lists_.insert(graph, arrivals_);
     inserted_ = changed;
     after_ = true;
   }
   store_ = store;
   TimePass pass(lists_, *graph.edge_table, Pass::added, bits_);
-  if (in_order(graph, changed, newest_)) pass.is_in_order(newest_);
+  if (in_order_) pass.is_in_order(newest_);
   return pass;
 }
 
@@ -62,18 +64,23 @@ void TimeMirror::mark(std::span<const graph::Edge> changed) {
   }
 }
 
-/// Whether each inserted edge is the newest of those that have arrived.
-bool TimeMirror::in_order(const graph::DataGraph& graph, std::span<const graph::Edge> inserted, Timestamp newest) {
-  std::vector<std::pair<std::uint64_t, Timestamp>> arrivals;
-  arrivals.reserve(inserted.size());
-  for (const graph::Edge& edge : inserted) {
-    const auto time = graph.edge_table->time(edge.which);
-    if (!time) return false;
-    arrivals.emplace_back(graph.edge_table->ordinal(edge.which), *time);
+/// Puts the inserted edges in the order in which they arrived.
+void TimeMirror::order(const graph::DataGraph& graph, std::span<const graph::Edge> inserted) {
+  const graph::EdgeTable& table = *graph.edge_table;
+  std::uint64_t first = UINT64_MAX;
+  for (const graph::Edge& edge : inserted) first = std::min(first, table.ordinal(edge.which));
+  keys_.clear();
+  for (std::size_t i = 0; i < inserted.size(); ++i) keys_.emplace_back(table.ordinal(inserted[i].which) - first, i);
+  boost::sort::pdqsort_branchless(keys_.begin(), keys_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  arrivals_.clear();
+  in_order_ = true;
+  Timestamp newest = newest_;
+  for (const auto& [ordinal, i] : keys_) {
+    arrivals_.push_back(inserted[i]);
+    const auto time = table.time(inserted[i].which);
+    in_order_ = in_order_ && time && *time >= newest;
+    newest = time.value_or(newest);
   }
-  std::ranges::sort(arrivals);
-  return std::ranges::all_of(arrivals,
-                             [&](const auto& arrival) { return std::exchange(newest, arrival.second) <= arrival.second; });
 }
 
 }  // namespace deltamatch::match

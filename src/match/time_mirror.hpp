@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "graph/data_graph.hpp"
@@ -26,7 +27,7 @@ class TimeMirror {
   void catch_up(const graph::DataGraph& graph);
   void go_back(const graph::DataGraph& graph);
   void mark(std::span<const graph::Edge> changed);
-  [[nodiscard]] static bool in_order(const graph::DataGraph& graph, std::span<const graph::Edge> inserted, Timestamp newest);
+  void order(const graph::DataGraph& graph, std::span<const graph::Edge> inserted);
 
   graph::TimeLists lists_;
   // The state that the lists show: after the batch `batch_` of the store. 0 as the store: they must be built.
@@ -38,6 +39,9 @@ class TimeMirror {
   Timestamp newest_ = 0;  // before the batch
   std::span<const graph::Edge> removed_;
   std::span<const graph::Edge> inserted_;
+  bool in_order_ = false;              // each of them is the newest of those that have arrived
+  std::vector<graph::Edge> arrivals_;  // the inserted ones, in the order in which they arrived
+  std::vector<std::pair<std::uint64_t, std::size_t>> keys_;
   std::vector<std::uint64_t> bits_;  // by slot, for the edges of marked_
   std::vector<graph::Slot> marked_;
 };

@@ -47,6 +47,7 @@ class TimePass {
   }
 
   [[nodiscard]] const graph::TimeLists& lists() const noexcept { return *lists_; }
+  [[nodiscard]] bool in_order() const noexcept { return in_order_; }
   [[nodiscard]] bool whole() const noexcept { return pass_ == Pass::whole; }
   /// No edge that an anchor of this time may meet is newer.
   [[nodiscard]] Timestamp latest(Timestamp anchor) const noexcept { return in_order_ ? std::max(anchor, newest_) : INT64_MAX; }
@@ -122,6 +123,16 @@ class TimeSearch {
   /// Whether it can follow a plan. It cannot if very many query edges join one vertex to those before it.
   [[nodiscard]] static bool takes(const plan::Plan& plan) noexcept {
     return std::ranges::all_of(plan.steps, [](const auto& steps) { return steps.size() <= 64; });
+  }
+
+  /// Whether a plan can have matches in a pass whose inserted edges are in order. It has none if bounds want an edge that is
+  /// newer than the anchor.
+  [[nodiscard]] static bool may_match_in_order(const plan::BoundQuery& query, const plan::Plan& plan) noexcept {
+    const condition::TimeBounds& bounds = query.time_bounds;
+    for (std::uint32_t e = 0; bounds.any() && e < query.edges.size(); ++e) {
+      if (e != plan.anchor.edge && bounds.difference(plan.anchor.edge, e) < 0) return false;
+    }
+    return true;
   }
 
   /// Finds the matches of an anchor on a plan. Passes them to `sink` if it is not null. Returns their number.
