@@ -54,7 +54,27 @@ void TimeLists::build(const DataGraph& graph) {
   std::vector<Edge> edges;
   edges.reserve(slots.size());
   for (const Slot slot : slots) edges.push_back({table.tail(slot), table.head(slot), slot});
+  make_room(graph, edges);
   insert(graph, edges);
+}
+
+/// Gives each list, all of which are empty, room for its edges.
+void TimeLists::make_room(const DataGraph& graph, std::span<const Edge> edges) {
+  rows_.resize(graph.dictionary.capacity());
+  LastRelation out(graph, graph.directed() ? Direction::out : Direction::both);
+  LastRelation in(graph, graph.directed() ? Direction::in : Direction::both);
+  for (const Edge& edge : edges) {
+    const LabelId label = graph.edge_table->label(edge.which);
+    ++list_of(edge.tail, out.find(label, edge.head)).capacity;
+    ++list_of(edge.head, in.find(label, edge.tail)).capacity;
+  }
+  const auto allocate = [](List& list) {
+    if (list.capacity != 0) list.entries = std::make_unique_for_overwrite<Entry[]>(list.capacity);
+  };
+  for (Row& row : rows_) {
+    std::ranges::for_each(row.first, allocate);
+    std::ranges::for_each(row.more, allocate);
+  }
 }
 
 void TimeLists::insert(const DataGraph& graph, std::span<const Edge> edges) {

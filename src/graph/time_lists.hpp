@@ -45,6 +45,18 @@ class TimeLists {
     std::ranges::for_each(row.first, show);
     std::ranges::for_each(row.more, show);
   }
+  void prefetch(VertexId vertex) const noexcept {
+    if (vertex >= rows_.size()) return;
+    __builtin_prefetch(&rows_[vertex]);
+    __builtin_prefetch(reinterpret_cast<const char*>(&rows_[vertex]) + 64);
+  }
+  /// Prefetches the latest entries. The row must be in the cache already.
+  void prefetch_entries(VertexId vertex) const noexcept {
+    if (vertex >= rows_.size()) return;
+    for (const List& list : rows_[vertex].first) {
+      if (list.begin != list.end) __builtin_prefetch(list.entries.get() + list.end - 1);
+    }
+  }
   /// No edge is newer. It never falls.
   [[nodiscard]] Timestamp newest() const noexcept { return newest_; }
   [[nodiscard]] std::size_t bytes() const noexcept;
@@ -67,6 +79,7 @@ class TimeLists {
   [[nodiscard]] List& list_of(VertexId vertex, RelationId relation);
   static void add(List& list, const Entry& entry);
   static void make_room(List& list);
+  void make_room(const DataGraph& graph, std::span<const Edge> edges);
   static void take(List& list, const Entry& entry) noexcept;
 
   Timestamp newest_ = no_time;

@@ -142,7 +142,11 @@ class CpuMatcher final : public Matcher {
                    const StopFlag* stop) {
     run_pieces(graph, pass, resolved, tasks, results, stop,
                [&](std::size_t i, bool first, unsigned thread, Partial& partial, Summation& summation) {
-                 if (first || pieces_[i].anchor != pieces_[i - 1].anchor) {
+                 if (time_pass_ && (first || pieces_[i].anchor != pieces_[i - 1].anchor)) {
+                   const graph::TimeLists& lists = time_pass_->lists();
+                   for_ends_at(anchors, pieces_[i].anchor + 12, [&](VertexId vertex) { lists.prefetch(vertex); });
+                   for_ends_at(anchors, pieces_[i].anchor + 5, [&](VertexId vertex) { lists.prefetch_entries(vertex); });
+                 } else if (first || pieces_[i].anchor != pieces_[i - 1].anchor) {
                    fetch_ends(graph.base(), anchors, pieces_[i].anchor);
                    fetch_neighbours(graph.base(), anchors, pieces_[i].anchor);
                  }

@@ -3,6 +3,7 @@
 #include <limits>
 #include <tuple>
 
+#include "plan/condition_report.hpp"
 #include "plan/condition_steps.hpp"
 #include "plan/estimates.hpp"
 
@@ -203,12 +204,17 @@ constexpr std::size_t most_searched_vertices = 8;
 // Below this expected work, planning from every edge and vertex would cost more than it saves.
 constexpr double searched_cost = 1e6;
 
+// The edge with the fewest images that satisfy the conditions on it alone.
 std::uint32_t rarest_edge(const BoundQuery& query, const Estimates& estimates) {
-  std::uint32_t rarest = 0;
-  for (std::uint32_t e = 1; e < query.edges.size(); ++e) {
-    if (estimates.entries(e) < estimates.entries(rarest)) rarest = e;
+  std::vector<double> images;
+  for (std::uint32_t e = 0; e < query.edges.size(); ++e) images.push_back(estimates.entries(e));
+  for (std::size_t c = 0; c < query.conditions.size(); ++c) {
+    const std::optional<Selectivity> seen = sample_condition(query, c);
+    const Element element = query.conditions[c].elements.empty() ? Element{} : query.conditions[c].elements[0];
+    if (!seen || seen->sampled == 0 || element.kind != Element::Kind::edge) continue;
+    images[element.index] *= static_cast<double>(seen->satisfied + 1) / static_cast<double>(seen->sampled + 1);
   }
-  return rarest;
+  return static_cast<std::uint32_t>(std::ranges::min_element(images) - images.begin());
 }
 
 // Makes the plans that use all images of one query edge as anchors.

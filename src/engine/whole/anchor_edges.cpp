@@ -20,6 +20,7 @@ AnchorEdges::AnchorEdges(const graph::DataGraph& graph, const match::QueryTask& 
       stop_(&stop),
       labels_(graph.vertex_labels.size()),
       relations_(graph.relations().size()),
+      edge_labels_(graph.edge_labels.size()),
       step_(first_step),
       parts_(parts_per_thread * workers.size()) {
   const plan::BoundQuery& query = *task.query;
@@ -43,6 +44,9 @@ AnchorEdges::AnchorEdges(const graph::DataGraph& graph, const match::QueryTask& 
     for (std::size_t r = 0; r < relations_.size(); ++r) {
       const graph::BaseRelation& relation = graph.relations()[static_cast<graph::RelationId>(r)];
       if (plan::admits(edge, relation.edge_label)) admit(relation.neighbour_label, relations_[r]);
+    }
+    for (std::size_t label = 0; label < edge_labels_.size(); ++label) {
+      if (plan::admits(edge, static_cast<LabelId>(label))) edge_labels_[label] |= bit;
     }
   }
   if (all) {
@@ -83,9 +87,32 @@ void AnchorEdges::read_lent(const graph::Resolved& where) {
 
 std::span<const graph::Edge> AnchorEdges::next(std::size_t wanted) {
   first_ += given_;
-  while (end_ - first_ < wanted && next_vertex_ < vertices() && !stop_->load(std::memory_order_relaxed)) gather(wanted);
+  if (graph_->edge_table && !lent_) {
+    if (!stop_->load(std::memory_order_relaxed)) gather_slots(wanted);
+  } else {
+    while (end_ - first_ < wanted && next_vertex_ < vertices() && !stop_->load(std::memory_order_relaxed)) gather(wanted);
+  }
   given_ = stop_->load(std::memory_order_relaxed) ? 0 : std::min(wanted, end_ - first_);
   return {buffer_.get() + first_, given_};
+}
+
+// Adds the edges of the next slots to the buffer. What a search reads of an edge lies in columns by slot.
+void AnchorEdges::gather_slots(std::size_t wanted) {
+  const graph::EdgeTable& table = *graph_->edge_table;
+  make_room(wanted);
+  for (; next_slot_ < table.slots() && end_ - first_ < wanted; ++next_slot_) {
+    const auto slot = static_cast<graph::Slot>(next_slot_);
+    if (!table.live(slot)) continue;
+    const graph::Edge edge{table.tail(slot), table.head(slot), slot};
+    if (admits(edge)) buffer_[end_++] = edge;
+  }
+}
+
+bool AnchorEdges::admits(const graph::Edge& edge) const noexcept {
+  const Admitted& tail = labels_[graph_->dictionary.label(edge.tail)];
+  const Admitted& head = labels_[graph_->dictionary.label(edge.head)];
+  const Plans plans = edge_labels_[graph_->label_of(edge)];
+  return (plans & ((tail.as_tail & head.as_head) | (graph_->directed() ? 0 : tail.as_head & head.as_tail))) != 0;
 }
 
 // Adds the edges of the next vertices to the buffer.

@@ -16,8 +16,9 @@
 
 namespace deltamatch::engine {
 
-/// All edges of the settled graph that some plan of the task admits as its anchor, by their labels. They ascend by tail, and
-/// each comes once, parallel ones too. Lists are kept by label, so a list that no plan admits is skipped as a whole.
+/// All edges of the settled graph that some plan of the task admits as its anchor, by their labels. Each comes once, parallel
+/// ones too. They ascend by tail, or by slot if they have slots. Lists are kept by label, so a list that no plan admits is
+/// skipped as a whole.
 ///
 /// If lists are lent in place of those that the anchors read, the edges in the lent lists are used. All anchors are then images
 /// of one query edge. Everything it is given must outlive it.
@@ -62,6 +63,8 @@ class AnchorEdges {
   void for_each_list(VertexId vertex, Visit&& visit) const;
   void read_lent(const graph::Resolved& where);
   void gather(std::size_t wanted);
+  void gather_slots(std::size_t wanted);
+  [[nodiscard]] bool admits(const graph::Edge& edge) const noexcept;
   void make_room(std::size_t more);
 
   const graph::DataGraph* graph_;
@@ -69,6 +72,7 @@ class AnchorEdges {
   const match::StopFlag* stop_;
   std::vector<Admitted> labels_;     // by vertex label
   std::vector<Admitted> relations_;  // by base relation: the plans that admit its neighbours
+  std::vector<Plans> edge_labels_;   // by edge label
   std::uint64_t size_ = 0;
   // The gathered edges. Edges from first_ + given_ to end_ have not been given. The given_ edges before them were given last.
   std::unique_ptr<graph::Edge[]> buffer_;
@@ -77,8 +81,9 @@ class AnchorEdges {
   std::size_t given_ = 0;
   std::size_t end_ = 0;
   std::size_t next_vertex_ = 0;
-  bool lent_ = false;  // all edges are in the buffer
-  std::size_t step_;   // vertices that are gathered at a time
+  std::size_t next_slot_ = 0;  // if edges have slots
+  bool lent_ = false;          // all edges are in the buffer
+  std::size_t step_;           // vertices that are gathered at a time
   std::vector<std::vector<graph::Edge>> parts_;
 };
 
