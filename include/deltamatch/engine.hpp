@@ -101,6 +101,12 @@ class Engine {
   /// an engine to the state of the other. Refused records are skipped.
   BatchResult absorb(const UpdateBatch& batch);
 
+  /// How long edges are kept for the conditions of the standing queries, in microseconds. 0: for ever, or as the window says.
+  [[nodiscard]] Timestamp retention() const noexcept;
+  /// Sets how long edges are kept while no query stands, from the next batch on. For an engine that repeats the batches of
+  /// another one. Queries that are added decide anew. A graph of simple edges keeps them for ever.
+  void retain(Timestamp retention);
+
   /// The number of the latest batch: 0 before the first.
   [[nodiscard]] std::uint64_t batch() const noexcept;
   /// The event time up to which the stream is complete, if any batch had one.

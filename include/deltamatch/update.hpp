@@ -74,6 +74,13 @@ struct RecordBounds {
 };
 [[nodiscard]] RecordBounds record_around(std::span<const Update> updates, std::size_t index) noexcept;
 
+/// A rise of the running watermark: with the record of update `first`, the stream is complete up to `time`.
+struct WatermarkStep {
+  std::size_t first;
+  Timestamp time;
+  friend bool operator==(const WatermarkStep&, const WatermarkStep&) = default;
+};
+
 /// A sequence of updates that is applied as a whole, in the order in which they were added. Owns copies of all text. Moving a
 /// batch keeps its views valid. `clear` keeps the memory for the next batch.
 class UpdateBatch {
@@ -98,6 +105,10 @@ class UpdateBatch {
   }
   [[nodiscard]] std::optional<Timestamp> watermark() const noexcept { return watermark_; }
   [[nodiscard]] bool sets_watermark() const noexcept { return sets_watermark_; }
+  /// Says how the watermark rises within the batch, for sources that set it. Steps ascend in both members, up to the batch's
+  /// watermark. Patterns with WITHIN heed them. If they are not set, all records have the watermark of the batch.
+  void set_steps(std::vector<WatermarkStep> steps);
+  [[nodiscard]] std::optional<std::span<const WatermarkStep>> steps() const noexcept;
 
   /// A number for the batch's contents, never 0. If two batches have the same number, one begins with all updates of the other.
   /// The same holds for one batch at two times. The number moves along with the contents.
@@ -108,7 +119,7 @@ class UpdateBatch {
   [[nodiscard]] bool empty() const noexcept { return updates_.empty(); }
 
  private:
-  class Text;
+  class Text;  // and the steps, so that batches without them stay small
   struct Edition {
     Edition() noexcept;
     Edition(Edition&& other) noexcept : Edition() { std::swap(number, other.number); }

@@ -38,9 +38,12 @@ class UpdateBatch::Text {
   }
 
   void reset() noexcept {
+    steps.reset();
     used_ = 0;
     next_ = end_ = nullptr;
   }
+
+  std::optional<std::vector<WatermarkStep>> steps;
 
  private:
   struct Chunk {
@@ -141,6 +144,16 @@ void UpdateBatch::add(const Update& update) {
   if (copied.source_label) copied.source_label = copy(*copied.source_label, place);
   if (copied.target_label) copied.target_label = copy(*copied.target_label, place);
   if (copied.properties != nullptr) copied.properties = copy(*copied.properties, place);
+}
+
+void UpdateBatch::set_steps(std::vector<WatermarkStep> steps) {
+  if (!text_) text_ = std::make_unique<Text>();
+  text_->steps = std::move(steps);
+}
+
+std::optional<std::span<const WatermarkStep>> UpdateBatch::steps() const noexcept {
+  if (!text_ || !text_->steps) return std::nullopt;
+  return std::span<const WatermarkStep>(*text_->steps);
 }
 
 void UpdateBatch::clear() noexcept {

@@ -130,6 +130,12 @@ void Engine::spool(const SpoolOptions& options) { impl_->listing.configure(optio
 
 void Engine::limit_labels(std::uint64_t most) noexcept { impl_->label_limit = most; }
 
+Timestamp Engine::retention() const noexcept { return impl_->retains() ? impl_->window->span() : 0; }
+
+void Engine::retain(Timestamp retention) {
+  if (impl_->standing.empty() && impl_->options.schema.model != EdgeModel::simple) impl_->retain(retention);
+}
+
 std::uint64_t Engine::batch() const noexcept { return impl_->batches; }
 std::optional<Timestamp> Engine::watermark() const noexcept { return impl_->watermark; }
 

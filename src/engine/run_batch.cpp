@@ -123,8 +123,9 @@ void Engine::Impl::BatchRun::apply() {
     engine.resolver.limit_labels(purpose_ == Purpose::absorb ? UINT64_MAX : engine.label_limit);
     engine.resolver.watch_vertex_attributes(
         std::ranges::any_of(engine.standing, [](const auto& entry) { return entry.second->bound.reads_vertex_attributes(); }));
-    engine.resolver.mark_changes(
-        std::ranges::any_of(engine.standing, [](const auto& entry) { return entry.second->bound.query.within.has_value(); }));
+    engine.resolver.mark_changes(engine.retains() || std::ranges::any_of(engine.standing, [](const auto& entry) {
+                                   return entry.second->bound.query.within.has_value();
+                                 }));
     const auto relabelling = purpose_ == Purpose::start ? graph::Relabelling::undeclared : graph::Relabelling::without_edges;
     resolved_ = &engine.resolver.resolve(*batch_, wanted_->on_reject, engine.watermark, relabelling, engine.watch.stop());
     stage_ = Stage::resolved;

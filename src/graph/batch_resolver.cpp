@@ -53,6 +53,15 @@ bool BatchResolver::read_all(const UpdateBatch& batch, OnReject on_reject, std::
   std::size_t passed = 0;                                      // number of rejects passed
   running_.clear();
   if (marks_) running_.reserve(updates_.size());
+  const auto steps = batch.steps();
+  std::optional<Timestamp> risen = watermark;
+  std::size_t step = 0;
+  const auto note_running = [&](std::size_t last) {
+    if (!marks_) return;
+    for (; steps && step < steps->size() && (*steps)[step].first < last; ++step)
+      risen = std::max(risen, std::optional((*steps)[step].time));
+    running_.resize(last, (steps ? risen : result_.watermark).value_or(INT64_MIN));
+  };
   std::size_t records = 0;
   for (std::size_t first = 0, last = 0; first < updates_.size(); first = last) {
     throw_if_stopped(stop_, records++);
@@ -68,10 +77,10 @@ bool BatchResolver::read_all(const UpdateBatch& batch, OnReject on_reject, std::
     }
     if (!refused) {
       if (!batch.sets_watermark()) see_times(updates_.subspan(first, last - first));
-      if (marks_) running_.resize(last, result_.watermark.value_or(INT64_MIN));
+      note_running(last);
       continue;
     }
-    if (marks_) running_.resize(last, result_.watermark.value_or(INT64_MIN));
+    note_running(last);
     ++passed;
     if (on_reject == OnReject::stop) {
       result_.consumed = first;

@@ -13,7 +13,7 @@ class MatchForms(harness.CliTest):
     def setUp(self):
         super().setUp()
         self.write("s.tsv", STREAM)
-        self.args = ["replay", "--updates", "s.tsv", "--batch", 1, "--query", TRIANGLE]
+        self.args = ["replay", "--updates", "s.tsv", "--columns", "op,source,target,label,time", "--batch", 1, "--query", TRIANGLE]
 
     def listed(self, *args, name="m.jsonl"):
         """The lines, or the rows, that a run lists. The counts are those of both signs, always."""

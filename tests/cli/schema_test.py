@@ -63,6 +63,20 @@ class Events(harness.CliTest):
         done = self.json("replay", "--updates", "t.csv", "--edges", "events", "--query", RING)
         self.assertEqual(done["queries"][0]["new"], 2)
 
+    def test_a_late_event_within_the_allowed_lateness_gives_its_match(self):
+        """The last edge of the ring comes when the watermark is 1h 6m 40s after the first one."""
+        self.write("late.csv", "source,target,label,time\nA,B,T,1000000\nB,C,T,1000600\nX,Y,T,1004000\nC,A,T,1001200\n")
+        replay = ("replay", "--updates", "late.csv", "--edges", "events")
+        late = ("--allowed-lateness",)
+        for size in (1, 2, 3, 1000):
+            for lateness, new in (((), 0), (late + ("5m",), 0), (late + ("10m",), 1)):
+                done = self.json(*replay, "--query", IN_ORDER + " WITHIN 1h", "--batch", size, *lateness)
+                self.assertEqual(done["queries"][0]["new"], new, (size, lateness))
+        for command in (replay, ("explain", "--graph", "late.csv", "--edges", "events")):
+            outcome = self.fails(2, *command, "--query", IN_ORDER, "--allowed-lateness", "10m")
+            self.assertEqual(outcome.err, "deltamatch: --allowed-lateness: no query has WITHIN, so no record can come too late "
+                             "for one; end a pattern with WITHIN TIME, or leave it out; with --window, edges that come too late "
+                             "are always left out\n")
 
     def test_graph_files_have_no_keys(self):
         self.write("t.csv", TIMES)

@@ -41,6 +41,16 @@ query        ring: 3 vertices, 3 edges, 1 plan, to alerts
 http         127.0.0.1:9464
 """)
 
+    def test_allowed_lateness_is_told_and_needs_a_query_with_a_time(self):
+        graph = "graph: {edges: events, allowed_lateness: 5m}\n"
+        self.write("service.yaml", LEAST + graph)
+        self.fails(78, "validate", "--config", "service.yaml",
+                   says="7: graph.allowed_lateness: no query has WITHIN, so no record can come too late for one; end a pattern "
+                        "with WITHIN TIME, or leave it out")
+        self.write("service.yaml", LEAST.replace("(c)-->(a)", "(c)-->(a) WITHIN 1h") + graph)
+        self.assertIn("graph        directed, no window, allowed lateness 5m\nedges        events\n",
+                      self.ok("validate", "--config", "service.yaml").out)
+
     def test_budgets_are_told_with_what_becomes_of_a_query_beyond_them(self):
         queries = [("ring", "budget: {matches: 1}, "), ("pair", "budget: {time: 1500ms, then: stop}, "), ("free", "")]
         text = LEAST.partition("queries:")[0] + "queries:\n" + "".join(

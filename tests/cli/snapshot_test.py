@@ -49,6 +49,51 @@ class Snapshot(harness.CliTest):
         self.fails(2, *args, "--window", "2h", says="the snapshot w was made with another window")
         self.json(*args, "--window", "1h", "--undirected")
 
+    def test_a_snapshot_with_keys_and_attributes_goes_on_as_if_there_were_no_break(self):
+        rows = []
+        for i in range(240):
+            source, target = f"a{i * 7 % 11}", f"a{(i * 7 % 11 + 1 + i % 3) % 11}"
+            channel = ["web", "", "atm"][i % 3]
+            key = f"tx-{i % 200}" if i % 2 else str(i % 200)  # the last ones correct the first ones
+            rows.append(f"{source},{target},T,{1000 + i * 60 - (i % 5) * 90},{key},{i % 17}.{i % 10}0,{channel}")
+        head = "source,target,label,time,edge,amt,channel"
+        write = lambda name, part: self.write(name, "\n".join([head, *part]) + "\n")
+        write("all.csv", rows)
+        for at in (0, 1, 117, 239):
+            write("one.csv", rows[:at])
+            write("two.csv", rows[at:])
+            for model in ("keyed", "events"):
+                with self.subTest(at=at, model=model):
+                    self.go_on(at, model)
+
+    def go_on(self, at, model):
+        queries = []
+        for pattern in ("chain=(a)-[t1:T]->(b)-[t2:T]->(c) WHERE t1.time < t2.time AND t1.amount > t2.amount",
+                        "within=(a)-[t1:T]->(b)-[t2:T]->(c) WHERE t1.channel = 'web' WITHIN 5m"):
+            queries += ["--query", pattern]
+        schema = ["--edges", model, "--attributes", "amount:decimal(2)=amt,channel:symbol"]
+        columns = schema if model == "keyed" else ["--attributes", schema[3]]  # the column is not called as the attribute
+        run = ["replay", *queries, "--batch", 1, "--emit", "matches", "--time-unit", "s"]
+        self.ok(*run, *schema, "--allowed-lateness", "2m", "--updates", "all.csv", "--out", "all.jsonl", "--save-snapshot", "all")
+        self.ok(*run, *schema, "--allowed-lateness", "2m", "--updates", "one.csv", "--out", "1.jsonl", "--save-snapshot", "one")
+        for repeated in (columns, ["--allowed-lateness", "2m", *schema]):
+            self.ok(*run, *repeated, "--snapshot", "one", "--updates", "two.csv", "--out", "2.jsonl", "--save-snapshot",
+                    "two")
+            self.assertEqual(self.lines("1.jsonl") + self.lines("2.jsonl"), self.lines("all.jsonl"))
+            self.assertEqual(self.ok("snapshot", "export", "two").out, self.ok("snapshot", "export", "all").out)
+        found = [self.json("match", *queries, "--snapshot", file, "--emit", "digest")["queries"] for file in ("two", "all")]
+        self.assertEqual(*[[(query["matches"], query["digest"]) for query in whole] for whole in found])
+        info = self.json("snapshot", "info", "two")
+        self.assertEqual(info["attributes"], "amount decimal(2), channel symbol")
+        self.assertEqual((info["edges"], info["allowed_lateness"]), (model, 120 * 10**6))
+        self.assertIn(f"edges   {model}; amount decimal(2), channel symbol\nlate    up to 2:00 min", self.ok("snapshot", "info", "two").out)
+        other = "events" if model == "keyed" else "keyed"
+        again = [*run, "--snapshot", "one", "--updates", "two.csv"]
+        self.fails(2, *again, "--edges", other, says=f"the snapshot one was made with --edges {model}")
+        self.fails(2, *again, "--attributes", "n:int", says="made with the attributes amount decimal(2), channel symbol")
+        self.fails(2, *again, "--vertex-attributes", "n:int", says="made with no attributes")
+        self.fails(2, *again, "--allowed-lateness", "1m", says="made with another lateness")
+
     def test_damage_is_found(self):
         self.save()
         whole = (self.dir / "s.dms").read_bytes()

@@ -59,7 +59,7 @@ void UpdateRun::clear() noexcept {
 }
 
 Assembler::Assembler(const InputOptions& options, BatchLimits limits, std::size_t max_bytes, std::optional<Timestamp> watermark,
-                     Timestamp window)
+                     Timestamp window, bool stepwise)
     : on_error_(options.on_error),
       max_record_(options.max_record),
       max_ahead_(options.max_ahead),
@@ -67,12 +67,13 @@ Assembler::Assembler(const InputOptions& options, BatchLimits limits, std::size_
       max_bytes_(max_bytes),
       watermarks_(options.idle_after, watermark),
       window_(window),
+      stepwise_(stepwise),
       id_doubts_({.prefix = {}, .in_configuration = true}) {
   id_doubts_.watch_ids();
 }
 
 std::size_t Assembler::open(const TopicPartition& partition, std::int64_t next, const InputTopics& topics,
-                            Clock::time_point now) {
+                            Clock::time_point now, std::optional<Timestamp> largest) {
   CodecOptions reading = topics.codec;
   Doubts& doubts = doubts_.try_emplace(topics.name, OptionSpelling{.prefix = {}, .in_configuration = true}).first->second;
   reading.doubts = &doubts;
@@ -85,7 +86,8 @@ std::size_t Assembler::open(const TopicPartition& partition, std::int64_t next, 
   order_.insert(place, number);
   parts_.push_back({partition, std::move(codec), &doubts, watches_ids, traits.has_names_as_ids, next, {}});
   held_.erase(partition);
-  watermarks_.open(now);
+  watermarks_.open(now, largest);
+  if (stepwise_ && (!empty() || repeats_)) begun_.push_back({largest, false});
   auto names = std::make_shared<std::vector<TopicPartition>>();
   for (const Part& part : parts_) names->push_back(part.at);
   names_ = std::move(names);
@@ -103,13 +105,68 @@ bool Assembler::add(const InputRecord& record, Clock::time_point now) {
   // batch.
   if (empty() && too_far(watermarks_.at(now))) return false;
   Part& part = parts_[record.part];
+  if (stepwise_ && empty() && !std::exchange(repeats_, false)) begun_ = watermarks_.times(now);
   largest_.reset();
+  const std::size_t updates = part.run.updates.size();
   if (!decode(part, record)) return false;
+  if (stepwise_) note_reached(static_cast<std::uint32_t>(record.part), updates);
   watermarks_.see(record.part, largest_, now);
   if (records_++ == 0) begin(now);
   bytes_ += record.key.size() + record.value.value_or("").size();
   if (!failure_) part.next = record.offset + 1;
   return true;
+}
+
+void Assembler::repeat(std::optional<Timestamp> watermark, const std::map<TopicPartition, PartitionTime>& times,
+                       Clock::time_point now) {
+  watermarks_.set(watermark);
+  begun_ = watermarks_.times(now);
+  for (std::size_t number = 0; number < parts_.size(); ++number) {
+    const auto at = times.find(parts_[number].at);
+    begun_[number].idle = at != times.end() && at->second.idle;
+  }
+  repeats_ = true;
+}
+
+/// Notes that the partition's largest time may have risen, or that it is no longer idle, with a record that has been decoded.
+void Assembler::note_reached(std::uint32_t number, std::size_t updates) {
+  std::vector<Reached>& reached = parts_[number].reached;
+  const std::optional<Timestamp> before = reached.empty() ? begun_[number].largest : reached.back().largest;
+  if (reached.empty() || largest_ > before) reached.push_back({updates, std::max(before, largest_)});
+}
+
+/// Goes through the records of the batch in their order. Returns how the watermark rises, and says in `batch` what the
+/// partitions contributed. A record without a time ends no idleness. O(records + partitions).
+std::vector<WatermarkStep> Assembler::take_steps(InputBatch& batch) {
+  std::vector<WatermarkLevel> rest(order_.size() + 1);  // of the partitions from a place on, before the batch
+  for (std::size_t i = order_.size(); i-- > 0;) rest[i] = WatermarkLevel::of(begun_[order_[i]]).with(rest[i + 1]);
+  std::vector<WatermarkStep> steps;
+  std::optional<Timestamp> running = watermarks_.current();
+  const auto rise = [&](std::size_t first, const WatermarkLevel& level) {
+    const std::optional<Timestamp> watermark = level.watermark();
+    if (watermark <= running) return;
+    running = watermark;
+    if (!steps.empty() && steps.back().first == first)
+      steps.back().time = *running;
+    else
+      steps.push_back({first, *running});
+  };
+  rise(0, rest[0]);
+  WatermarkLevel done;
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    Part& part = parts_[order_[i]];
+    PartitionTime time = begun_[order_[i]];
+    for (const Reached& reached : part.reached) {
+      time = {reached.largest, time.idle && !reached.largest};
+      rise(first + reached.updates, done.with(WatermarkLevel::of(time)).with(rest[i + 1]));
+    }
+    done = done.with(WatermarkLevel::of(time));
+    first += part.run.updates.size();
+    batch.times[part.at] = {time.largest, begun_[order_[i]].idle};
+    part.reached.clear();
+  }
+  return steps;
 }
 
 void Assembler::at_end(std::span<const std::optional<IdleEvidence>> ends) {
@@ -212,13 +269,28 @@ void Assembler::cut(InputBatch& batch, Clock::time_point now) {
   batch.clear();
   batch.parts = names_;
   batch.ends = held_;
+  batch.times.clear();
+  std::optional<std::vector<WatermarkStep>> steps;
+  if (stepwise_) {
+    if (empty() && !repeats_) begun_ = watermarks_.times(now);
+    repeats_ = false;
+    steps = take_steps(batch);
+  }
   for (const std::uint32_t number : order_) {
     Part& part = parts_[number];
     if (!part.run.updates.empty()) batch.append(part.run);
     part.run.clear();
     batch.ends.emplace(part.at, part.next);
   }
-  batch.updates.set_watermark(watermarks_.advance(empty() ? now : since_));
+  const std::optional<Timestamp> before = watermarks_.current();
+  std::optional<Timestamp> watermark = watermarks_.at(empty() ? now : since_);
+  if (steps && window_ == 0) watermark = steps->empty() ? before : std::optional(steps->back().time);
+  watermarks_.set(watermark);
+  batch.updates.set_watermark(watermark);
+  if (steps) {
+    for (WatermarkStep& step : *steps) step.time = std::min(step.time, watermark.value_or(step.time));
+    batch.updates.set_steps(std::move(*steps));
+  }
   batch.records = records_;
   batch.since = since_;
   batch.bad = std::exchange(bad_, {});

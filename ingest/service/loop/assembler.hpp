@@ -63,6 +63,7 @@ struct UpdateRun {
 struct InputBatch : UpdateRun {
   std::shared_ptr<const std::vector<TopicPartition>> parts;  ///< by the numbers in positions
   Offsets ends;                                              ///< of every partition, even if it did not move
+  std::map<TopicPartition, PartitionTime> times;             ///< as in a mark; empty if the watermark has no steps
   std::uint64_t records = 0;
   std::vector<BadRecord> bad;                                ///< unreadable records, with OnError::dead_letter
   std::array<std::uint64_t, reject_reason_count> refused{};  ///< number of unreadable records, whether kept or not
@@ -84,13 +85,15 @@ class Assembler {
 
   /// `limits` bounds the updates of a batch, and how far it may move the watermark (max_span). A batch also closes at
   /// `max_bytes` of records, so that long records cannot fill the memory. `window` is the engine's; it is used to detect
-  /// doubtful times.
+  /// doubtful times. `stepwise`: batches state the watermark after each of their records, in their order. A partition that was
+  /// idle before the batch is so until its first record. Without a window, the last step is then the batch's watermark.
   Assembler(const InputOptions& options, BatchLimits limits, std::size_t max_bytes, std::optional<Timestamp> watermark,
-            Timestamp window = 0);
+            Timestamp window = 0, bool stepwise = false);
 
   /// Adds a partition whose next record is at `next`. Returns its number, from 0. `topics` says how its records are read.
-  /// Throws Error(usage) as make_message_codec does.
-  std::size_t open(const TopicPartition& partition, std::int64_t next, const InputTopics& topics, Clock::time_point now);
+  /// `largest` is the largest time seen in it so far. Throws Error(usage) as make_message_codec does.
+  std::size_t open(const TopicPartition& partition, std::int64_t next, const InputTopics& topics, Clock::time_point now,
+                   std::optional<Timestamp> largest = std::nullopt);
   [[nodiscard]] std::size_t partitions() const noexcept { return parts_.size(); }
   /// Sets the end of a missing partition. Nothing is read from it, but every batch names this end until open() adds it.
   void hold(const TopicPartition& partition, std::int64_t end) { held_.insert_or_assign(partition, end); }
@@ -100,6 +103,9 @@ class Assembler {
   /// A partition that is gone does not hold the watermark until it returns.
   void leave(std::size_t part) { watermarks_.leave(part); }
   void resume(std::size_t part, Clock::time_point now) { watermarks_.resume(part, now); }
+
+  /// Begins a batch that was cut before. `watermark` is the one before it; `times` says which partitions were idle.
+  void repeat(std::optional<Timestamp> watermark, const std::map<TopicPartition, PartitionTime>& times, Clock::time_point now);
 
   /// Takes a record into the open batch. Returns false if the batch must be cut first, even if it is empty. The same record
   /// must then be passed again.
@@ -118,6 +124,10 @@ class Assembler {
   void cut(InputBatch& batch, Clock::time_point now);
 
  private:
+  struct Reached {
+    std::size_t updates;  // of the partition in this batch, before the record
+    std::optional<Timestamp> largest;
+  };
   struct Part {
     TopicPartition at;
     std::unique_ptr<Codec> codec;
@@ -126,6 +136,7 @@ class Assembler {
     bool spells_ids = false;   // whether they come from text fields, so that spellings such as 007 are compared
     std::int64_t next = 0;
     UpdateRun run;
+    std::vector<Reached> reached{};  // in this batch; ascending
   };
 
   bool decode(Part& part, const InputRecord& record);
@@ -134,6 +145,8 @@ class Assembler {
   void take(Part& part, const InputRecord& record, std::span<const Update> updates);
   void refuse(Part& part, const InputRecord& record, RejectReason reason, std::string_view message);
   void report_doubts(InputBatch& batch);
+  void note_reached(std::uint32_t number, std::size_t updates);
+  std::vector<WatermarkStep> take_steps(InputBatch& batch);
 
   OnError on_error_;
   std::size_t max_record_;
@@ -155,6 +168,9 @@ class Assembler {
   std::optional<BadRecord> first_refused_;
   std::optional<BadRecord> failure_;
   Timestamp window_;
+  bool stepwise_;
+  bool repeats_ = false;                  // whether begun_ was stated for the next batch
+  std::vector<PartitionTime> begun_;      // what the partitions contributed before the batch, by number
   std::map<std::string, Doubts> doubts_;  // by the configured name of the topics
   Doubts id_doubts_;                      // about ids, which all topics share
 };

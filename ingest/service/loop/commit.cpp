@@ -16,19 +16,34 @@ RefusedRecord refused(const BadRecord& bad) {
   return record;
 }
 
+struct Applied {
+  std::vector<Update> updates;
+  std::vector<WatermarkStep> steps;
+};
+
 /// The updates that the engine took and did not refuse. The log holds only those.
-std::vector<Update> applied(const Commit& commit) {
+Applied applied(const Commit& commit) {
   const std::span<const Update> updates = commit.input.updates.updates().first(commit.consumed);
-  std::vector<Update> applied;
-  applied.reserve(updates.size());
+  const std::span<const WatermarkStep> steps = commit.input.updates.steps().value_or(std::span<const WatermarkStep>());
+  Applied applied;
+  applied.updates.reserve(updates.size());
   std::size_t at = 0;
+  std::size_t step = 0;
+  const auto take_steps = [&](std::size_t end) {
+    for (; step < steps.size() && steps[step].first < end; ++step)
+      applied.steps.push_back({applied.updates.size(), steps[step].time});
+  };
   const auto take_up_to = [&](std::size_t end) {
-    for (; at < end; ++at) applied.push_back(updates[at]);
+    for (; at < end; ++at) {
+      take_steps(at + 1);
+      applied.updates.push_back(updates[at]);
+    }
   };
   for (const Reject& reject : commit.result.rejects) {
     if (reject.index >= updates.size()) break;
     const RecordBounds record = record_around(updates, reject.index);
     take_up_to(record.first);
+    take_steps(record.last);
     at = record.last;
   }
   take_up_to(updates.size());
@@ -97,9 +112,14 @@ void append_to_log(const ServiceOptions& options, Log& log, const Commit& commit
     for (std::size_t i = 0; i < letters.size(); ++i) entry.alerts.push_back({{}, letters[i]});
   }
   std::span<const Update> updates = commit.input.updates.updates().first(commit.consumed);
-  std::vector<Update> some;
-  if (!commit.result.rejects.empty()) updates = some = applied(commit);
-  log.append(commit.mark, updates, commit.input.updates.watermark(), entries, streamed);
+  std::optional<std::span<const WatermarkStep>> steps = commit.input.updates.steps();
+  Applied some;
+  if (!commit.result.rejects.empty()) {
+    some = applied(commit);
+    updates = some.updates;
+    if (steps) steps = some.steps;
+  }
+  log.append(commit.mark, updates, commit.input.updates.watermark(), entries, streamed, steps);
 }
 
 std::span<const kafka::RecordHeader> alert_headers(const CommitPoint& mark, RecordMemory& memory) {

@@ -25,17 +25,18 @@ bool reads_headers(const InputTopics& topics) {
 }  // namespace
 
 KafkaBatchSource::KafkaBatchSource(kafka::Input& input, Journal& journal, const InputOptions& options,
-                                   const BatchingOptions& batching, Timestamp window,
+                                   const BatchingOptions& batching, const EngineOptions& engine,
                                    const std::vector<kafka::InputPartition>& partitions, const Offsets& from,
-                                   std::optional<Timestamp> watermark)
+                                   std::optional<Timestamp> watermark, const std::map<TopicPartition, PartitionTime>& times)
     : input_(input),
       journal_(journal),
       options_(options),
+      times_(times),
       batching_(batching),
-      timed_(window > 0),
+      timed_(engine.window > 0),
       reads_headers_(std::ranges::any_of(options.topics, reads_headers)),
-      assembler_(options, BatchLimits{batching.max_updates, batching.max_span}.within_window(window), max_batch_bytes,
-                 watermark, window),
+      assembler_(options, BatchLimits{batching.max_updates, batching.max_span}.within_window(engine.window), max_batch_bytes,
+                 watermark, engine.window, engine.schema.model != EdgeModel::simple),
       known_(from),
       last_refresh_(Clock::now()),
       next_refresh_(last_refresh_ + options.refresh_every),
@@ -48,7 +49,7 @@ KafkaBatchSource::KafkaBatchSource(kafka::Input& input, Journal& journal, const 
   }
   for (const kafka::InputPartition& partition : partitions) {
     gone_.erase(partition.id);
-    assembler_.open(partition.id, from.at(partition.id), options_.topics[partition.topics], Clock::now());
+    open(partition, from.at(partition.id));
   }
   input_.add(partitions, from);
   for (const TopicPartition& partition : gone_) leave(partition);
@@ -177,11 +178,17 @@ void KafkaBatchSource::look_for_partitions() {
 void KafkaBatchSource::take_up(const std::vector<kafka::InputPartition>& fresh, const Offsets& from) {
   for (const kafka::InputPartition& partition : fresh) {
     const std::int64_t next = from.at(partition.id);
-    assembler_.open(partition.id, next, options_.topics[partition.topics], Clock::now());
+    open(partition, next);
     known_.emplace(partition.id, next);
   }
   hand_over();
   input_.add(fresh, from);
+}
+
+void KafkaBatchSource::open(const kafka::InputPartition& partition, std::int64_t next) {
+  const auto time = times_.find(partition.id);
+  assembler_.open(partition.id, next, options_.topics[partition.topics], Clock::now(),
+                  time == times_.end() ? std::nullopt : time->second.largest);
 }
 
 void KafkaBatchSource::leave(const TopicPartition& partition) {
@@ -208,7 +215,7 @@ void KafkaBatchSource::take_back(const kafka::InputPartition& partition) {
     input_.resume(*index);
     assembler_.resume(*index, Clock::now());
   } else {
-    assembler_.open(partition.id, next, options_.topics[partition.topics], Clock::now());
+    open(partition, next);
     input_.add({partition}, {{partition.id, next}});
   }
 }

@@ -29,10 +29,10 @@ namespace deltamatch::ingest {
 class KafkaBatchSource {
  public:
   /// `input` must read nothing yet. It and the journal must outlive the source. Begins at `from`, which holds an offset for
-  /// each of `partitions`. Any other partition in `from` is gone.
+  /// each of `partitions`. Any other partition in `from` is gone. `times` are those of the last batch's mark.
   KafkaBatchSource(kafka::Input& input, Journal& journal, const InputOptions& options, const BatchingOptions& batching,
-                   Timestamp window, const std::vector<kafka::InputPartition>& partitions, const Offsets& from,
-                   std::optional<Timestamp> watermark);
+                   const EngineOptions& engine, const std::vector<kafka::InputPartition>& partitions, const Offsets& from,
+                   std::optional<Timestamp> watermark, const std::map<TopicPartition, PartitionTime>& times);
   /// Ends the thread and drops what it has read.
   ~KafkaBatchSource();
   KafkaBatchSource(const KafkaBatchSource&) = delete;
@@ -58,12 +58,14 @@ class KafkaBatchSource {
   void look_for_partitions();
   void take_up(const std::vector<kafka::InputPartition>& fresh, const Offsets& from);
   void take_back(const kafka::InputPartition& partition);
+  void open(const kafka::InputPartition& partition, std::int64_t next);
   void leave(const TopicPartition& partition);
   [[nodiscard]] std::optional<std::uint32_t> index_of(const TopicPartition& partition) const;
 
   kafka::Input& input_;
   Journal& journal_;
   const InputOptions options_;
+  const std::map<TopicPartition, PartitionTime> times_;  // before the first batch
   const BatchingOptions batching_;
   const bool timed_;
   const bool reads_headers_;

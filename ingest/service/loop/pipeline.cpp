@@ -30,11 +30,13 @@ SnapshotterOptions snapshotter_options(const ServiceOptions& options, const std:
   wanted.keep = options.state.keep_snapshots;
   wanted.directed = options.engine.directed;
   wanted.window = options.engine.window;
+  wanted.lateness = options.engine.allowed_lateness;
   wanted.schema = options.engine.schema;
   wanted.begin = [&options, &journal, graph] {
     EngineOptions quiet;  // runs beside the working engine
     quiet.directed = options.engine.directed;
     quiet.window = options.engine.window;
+    quiet.allowed_lateness = options.engine.allowed_lateness;
     quiet.schema = options.engine.schema;
     quiet.threads = 1;
     return begin_engine(options, quiet, graph, journal);
@@ -116,7 +118,7 @@ void Pipeline::start_reading(const std::stop_token& stop) {
   }
   reader_ =
       std::make_unique<KafkaBatchSource>(context_.input, context_.journal, context_.options.input, context_.options.batching,
-                                         context_.options.engine.window, partitions, from, last_.watermark);
+                                         context_.options.engine, partitions, from, last_.watermark, last_.times);
 }
 
 void Pipeline::run(std::vector<ServiceQuery> queries, const std::stop_token& stop, const std::function<void()>& ready) {
@@ -222,6 +224,7 @@ std::optional<BatchResult> Pipeline::match(const InputBatch& batch) {
 bool Pipeline::process(InputBatch& batch) {
   Commit commit;
   commit.queries = queries_.names();
+  const Timestamp retention = engine_.retention();
   std::optional<BatchResult> matched = match(batch);
   if (!matched) return false;
   commit.result = std::move(*matched);
@@ -247,6 +250,8 @@ bool Pipeline::process(InputBatch& batch) {
   last_.batch = result.batch;
   last_.ends = batch.ends;
   last_.watermark = result.watermark;
+  last_.retention = retention;
+  for (const auto& [partition, time] : batch.times) last_.times.insert_or_assign(partition, time);
   last_.queries = queries_.active();
   last_.reading = reading_;
   commit.mark = last_;

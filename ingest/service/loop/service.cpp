@@ -35,8 +35,12 @@ constexpr auto told_again_after = 30s;
 constexpr auto topic_patience = 5s;  // for the topics that are written to
 
 StateIdentity identity(const ServiceOptions& options) {
-  StateIdentity identity{
-      options.application, options.engine.directed, options.engine.window, {}, schema_text(options.engine.schema)};
+  StateIdentity identity{options.application,
+                         options.engine.directed,
+                         options.engine.window,
+                         {},
+                         schema_text(options.engine.schema),
+                         options.engine.allowed_lateness};
   for (const InputTopics& topics : options.input.topics) identity.topics.push_back(topics.name);
   return identity;
 }

@@ -147,6 +147,8 @@ void must_be_same_kind(const EngineOptions& engine, const std::optional<GraphIde
   if (known->directed != engine.directed) refuse("graph.directed", known->directed, engine.directed);
   if (known->window != engine.window)
     refuse("graph.window", fmt::format("{} us", known->window), fmt::format("{} us", engine.window));
+  if (known->lateness != engine.allowed_lateness)
+    refuse("graph.allowed_lateness", fmt::format("{} us", known->lateness), fmt::format("{} us", engine.allowed_lateness));
   const auto shown = [](const std::string& text, std::string_view none) { return text.empty() ? std::string(none) : text; };
   if (const std::string edges = edges_text(engine.schema); known->edges != edges)
     refuse("graph.edges", shown(known->edges, "simple"), shown(edges, "simple"));

@@ -60,8 +60,12 @@ Recovered first_start(const StartupContext& context, kafka::Input& input, kafka:
   if (context.directory.snapshots().empty()) {
     const std::vector<kafka::InputPartition> partitions = input.discover(Clock::now() + patience);
     recovered.reached.ends = input.first_offsets(partitions, {}, Clock::now() + patience);
-    recovered.reached.graph = {options.engine.directed, options.engine.window, start_fingerprint(recovered.engine),
-                               edges_text(options.engine.schema), attributes_text(options.engine.schema.vertices)};
+    recovered.reached.graph = {options.engine.directed,
+                               options.engine.window,
+                               start_fingerprint(recovered.engine),
+                               edges_text(options.engine.schema),
+                               attributes_text(options.engine.schema.vertices),
+                               options.engine.allowed_lateness};
     recovered.reached.reading = reading_fingerprint(options.input);
     recovered.reached.queries = configured_queries(options, recovered.engine.graph().vertices == 0);
     save(recovered.engine, context.directory, recovered.reached);
@@ -104,7 +108,10 @@ class Recutter {
       : context_(context),
         recovered_(recovered),
         committed_(committed),
-        assembler_(lenient(context.options.input), {}, SIZE_MAX, std::nullopt) {}
+        assembler_(lenient(context.options.input), {}, SIZE_MAX, std::nullopt, context.options.engine.window,
+                   context.options.engine.schema.model != EdgeModel::simple) {
+    for (const auto& [partition, time] : recovered.reached.times) open(partition, time.largest);
+  }
 
   void run(kafka::CommitLog& commits) {
     Engine& engine = recovered_.engine;
@@ -125,6 +132,7 @@ class Recutter {
       }
       cut(ranges, *mark);
       // Unlike the log, the input has refused records, so the limit on labels is applied again. No query stands yet.
+      engine.retain(mark->retention);
       static_cast<void>(engine.process(batch_.updates, OnReject::skip));
       recovered_.reached = std::move(*mark);
       tell();
@@ -147,6 +155,10 @@ class Recutter {
  private:
   void cut(kafka::RangeReader& ranges, const CommitPoint& mark) {
     must_be_read_alike(mark);
+    if (!mark.times.empty()) {
+      for (const auto& [partition, time] : mark.times) open(partition, std::nullopt);
+      assembler_.repeat(recovered_.engine.watermark(), mark.times, Clock::now());
+    }
     const bool done = ranges.read(mark.ends, [&](const kafka::Message& message) { take(ranges, message); }, context_.stop);
     if (!done) throw StartupCancelled();
     assembler_.cut(batch_, Clock::now());
@@ -170,12 +182,20 @@ class Recutter {
 
   void take(const kafka::RangeReader& ranges, const kafka::Message& message) {
     while (parts_.size() < ranges.partitions().size()) {
-      const TopicPartition& at = ranges.partitions()[parts_.size()];
-      const InputTopics& topics = context_.options.input.topics[entry_of(context_.options.input.topics, at.topic)];
-      parts_.push_back(assembler_.open(at, 0, topics, Clock::now()));
+      parts_.push_back(open(ranges.partitions()[parts_.size()], std::nullopt));
     }
-    assembler_.add({parts_[message.partition], message.offset, message.key.value_or(""), message.value, message.timestamp},
-                   Clock::now());
+    message.headers(headers_);
+    assembler_.add(
+        {parts_[message.partition], message.offset, message.key.value_or(""), message.value, message.timestamp, headers_},
+        Clock::now());
+  }
+
+  /// The assembler's number of a partition.
+  std::size_t open(const TopicPartition& at, std::optional<Timestamp> largest) {
+    const auto [place, fresh] = opened_.try_emplace(at, 0);
+    if (!fresh) return place->second;
+    const InputTopics& topics = context_.options.input.topics[entry_of(context_.options.input.topics, at.topic)];
+    return place->second = assembler_.open(at, 0, topics, Clock::now(), largest);
   }
 
   void tell() {
@@ -192,6 +212,8 @@ class Recutter {
   Assembler assembler_;
   InputBatch batch_;
   std::vector<std::size_t> parts_;  // from the reader's numbers to the assembler's
+  std::map<TopicPartition, std::size_t> opened_;
+  std::vector<MessageHeader> headers_;
   Clock::time_point next_word_;
 };
 

@@ -6,6 +6,16 @@ namespace deltamatch::ingest {
 
 using namespace std::chrono_literals;
 
+WatermarkLevel WatermarkLevel::of(const PartitionTime& part) noexcept {
+  return {!part.idle, part.idle ? std::nullopt : part.largest, part.largest};
+}
+
+WatermarkLevel WatermarkLevel::with(const WatermarkLevel& other) const noexcept {
+  WatermarkLevel both{held || other.held, least, std::max(largest, other.largest)};
+  if (other.held) both.least = held ? std::min(least, other.least) : other.least;
+  return both;
+}
+
 std::chrono::milliseconds Watermarks::ask_every(std::chrono::milliseconds idle_after) {
   return std::clamp<std::chrono::milliseconds>(idle_after / 5, 50ms, 5s);
 }
@@ -36,16 +46,16 @@ void Watermarks::see(std::size_t part, std::optional<Timestamp> time, Clock::tim
 }
 
 std::optional<Timestamp> Watermarks::at(Clock::time_point now) const {
-  bool held = false;
-  std::optional<Timestamp> least;    // over the parts that hold the watermark
-  std::optional<Timestamp> largest;  // over all parts
-  for (const Part& part : parts_) {
-    largest = std::max(largest, part.largest);
-    if (!holds(part, now)) continue;
-    least = held ? std::min(least, part.largest) : part.largest;
-    held = true;
-  }
-  return std::max(watermark_, held ? least : largest);
+  WatermarkLevel all;
+  for (const Part& part : parts_) all = all.with(WatermarkLevel::of({part.largest, !holds(part, now)}));
+  return std::max(watermark_, all.watermark());
+}
+
+std::vector<PartitionTime> Watermarks::times(Clock::time_point now) const {
+  std::vector<PartitionTime> all;
+  all.reserve(parts_.size());
+  for (const Part& part : parts_) all.push_back({part.largest, !holds(part, now)});
+  return all;
 }
 
 void Watermarks::judge(Part& part) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "deltamatch/id.hpp"
+#include "ingest/service/state/commit_point.hpp"
 
 namespace deltamatch::ingest {
 
@@ -14,6 +15,17 @@ namespace deltamatch::ingest {
 struct IdleEvidence {
   std::chrono::steady_clock::time_point since;
   std::chrono::steady_clock::time_point last;
+};
+
+/// What several partitions contribute together.
+struct WatermarkLevel {
+  bool held = false;
+  std::optional<Timestamp> least{};    ///< of the largest times where the watermark is held
+  std::optional<Timestamp> largest{};  ///< of all
+
+  [[nodiscard]] static WatermarkLevel of(const PartitionTime& part) noexcept;
+  [[nodiscard]] WatermarkLevel with(const WatermarkLevel& other) const noexcept;
+  [[nodiscard]] std::optional<Timestamp> watermark() const noexcept { return held ? least : largest; }
 };
 
 /// Computes the watermark of several partitions. It is the smallest value, among the partitions that hold it, of the largest
@@ -35,7 +47,12 @@ class Watermarks {
   [[nodiscard]] static std::chrono::milliseconds answer_counts(std::chrono::milliseconds idle_after);
 
   /// Adds a partition. Partitions are numbered from 0 in the order of these calls.
-  void open(Clock::time_point now) { parts_.emplace_back().seen = now; }
+  /// `largest` is the largest time that an earlier run saw there.
+  void open(Clock::time_point now, std::optional<Timestamp> largest = std::nullopt) {
+    Part& part = parts_.emplace_back();
+    part.seen = now;
+    part.largest = largest;
+  }
   /// Sets what is known of a partition's end. Nothing: it is not known to be read to its end.
   void at_end(std::size_t part, const std::optional<IdleEvidence>& end) { parts_[part].end = end; }
   /// A partition that is gone does not hold the watermark until it returns.
@@ -48,7 +65,10 @@ class Watermarks {
   [[nodiscard]] std::optional<Timestamp> at(Clock::time_point now) const;
   /// Moves the watermark to at(now).
   std::optional<Timestamp> advance(Clock::time_point now) { return watermark_ = at(now); }
+  void set(std::optional<Timestamp> watermark) noexcept { watermark_ = watermark; }
   [[nodiscard]] std::optional<Timestamp> current() const noexcept { return watermark_; }
+  /// What each partition contributes if idleness is judged as of `now`, by number.
+  [[nodiscard]] std::vector<PartitionTime> times(Clock::time_point now) const;
 
   /// Sets the bound for passes(). From here on, idleness is judged as of `now`. O(partitions).
   void limit(std::optional<Timestamp> bound, Clock::time_point now);

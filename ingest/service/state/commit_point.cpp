@@ -44,6 +44,57 @@ std::uint64_t unsigned_number(const nlohmann::json& value, std::string_view wher
   return value.get<std::uint64_t>();
 }
 
+/// Appends a map from topics to what `append` writes of each of their partitions that `wanted` holds for.
+template <class Wanted, class Append>
+void append_by_topic(std::string& out, std::string_view key, char open, char close, const CommitPoint& mark, Wanted wanted,
+                     Append append) {
+  const std::string* topic = nullptr;
+  for (const auto& [partition, time] : mark.times) {
+    if (!wanted(time)) continue;
+    if (topic == nullptr) out += fmt::format(R"(,"{}":{{)", key);
+    if (topic == nullptr || *topic != partition.topic) {
+      if (topic != nullptr) (out += close) += ',';
+      append_name(out, partition.topic);
+      (out += ':') += open;
+    } else {
+      out += ',';
+    }
+    topic = &partition.topic;
+    append(partition.partition, time);
+  }
+  if (topic != nullptr) (out += close) += '}';
+}
+
+void append_times(std::string& out, const CommitPoint& mark) {
+  append_by_topic(
+      out, "times", '{', '}', mark, [](const PartitionTime&) { return true; },
+      [&](std::int32_t partition, const PartitionTime& time) {
+        out += fmt::format(R"("{}":{})", partition, time.largest ? std::to_string(*time.largest) : "null");
+      });
+  append_by_topic(
+      out, "idle", '[', ']', mark, [](const PartitionTime& time) { return time.idle; },
+      [&](std::int32_t partition, const PartitionTime&) { out += std::to_string(partition); });
+}
+
+void read_times(const nlohmann::json& object, std::string_view where, CommitPoint& mark) {
+  if (object.contains("times")) {
+    for (const auto& [topic, partitions] : object.at("times").items()) {
+      for (const auto& [number, time] : partitions.items()) {
+        PartitionTime& at = mark.times[{topic, partition_number(number, where)}];
+        if (!time.is_null()) at.largest = time.get<Timestamp>();
+      }
+    }
+  }
+  if (!object.contains("idle")) return;
+  for (const auto& [topic, partitions] : object.at("idle").items()) {
+    for (const nlohmann::json& number : partitions) {
+      const auto at = mark.times.find({topic, number.get<std::int32_t>()});
+      if (at == mark.times.end()) refuse(where, "a partition is idle whose time is not known");
+      at->second.idle = true;
+    }
+  }
+}
+
 }  // namespace
 
 bool is_name(std::string_view name) {
@@ -97,8 +148,11 @@ std::string to_json(const CommitPoint& mark) {
     };
     text("edges", mark.graph->edges);
     text("vertices", mark.graph->vertices);
+    if (mark.graph->lateness != 0) out += fmt::format(R"(,"allowed_lateness":{})", mark.graph->lateness);
     out += '}';
   }
+  append_times(out, mark);
+  if (mark.retention != 0) out += fmt::format(R"(,"retention":{})", mark.retention);
   for (std::size_t i = 0; i < mark.suspended.size(); ++i) {
     const SuspendedQuery& query = mark.suspended[i];
     out += i == 0 ? R"(,"suspended":{)" : ",";
@@ -137,11 +191,14 @@ CommitPoint parse_mark(std::string_view json, std::string_view where) {
                                   time ? Shortfall::timeout : Shortfall::limit});
       }
     }
+    read_times(object, where, mark);
+    mark.retention = object.value("retention", Timestamp{0});
     if (object.contains("reading")) mark.reading = object.at("reading").get<std::string>();
     if (object.contains("graph")) {
       const nlohmann::json& graph = object.at("graph");
-      mark.graph = {graph.at("directed").get<bool>(), graph.at("window").get<Timestamp>(), graph.at("start").get<std::string>(),
-                    graph.value("edges", std::string()), graph.value("vertices", std::string())};
+      mark.graph = {graph.at("directed").get<bool>(),       graph.at("window").get<Timestamp>(),
+                    graph.at("start").get<std::string>(),   graph.value("edges", std::string()),
+                    graph.value("vertices", std::string()), graph.value("allowed_lateness", Timestamp{0})};
     }
   } catch (const nlohmann::json::exception& error) {
     refuse(where, error.what());

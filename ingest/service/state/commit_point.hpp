@@ -27,6 +27,13 @@ struct TopicPartition {
 /// For each partition, the offset of the next record to read.
 using Offsets = std::map<TopicPartition, std::int64_t>;
 
+/// What a partition contributes to the watermark.
+struct PartitionTime {
+  std::optional<Timestamp> largest;  ///< that was seen there
+  bool idle = false;                 ///< it does not hold the watermark
+  friend bool operator==(const PartitionTime&, const PartitionTime&) = default;
+};
+
 /// A standing query: its name and the fingerprint of its definition (query_fingerprint).
 struct ActiveQuery {
   std::string name;
@@ -50,6 +57,7 @@ struct GraphIdentity {
   std::string start;       ///< the graph before the first batch (start_fingerprint)
   std::string edges{};     ///< the model of edges and their attributes, as text; empty for simple edges
   std::string vertices{};  ///< the attributes of vertices; empty if there are none
+  Timestamp lateness = 0;  ///< EngineOptions::allowed_lateness
   friend bool operator==(const GraphIdentity&, const GraphIdentity&) = default;
 };
 
@@ -62,6 +70,9 @@ struct CommitPoint {
   std::string reading;                      ///< how its records were read (reading_fingerprint); empty if unknown
   std::optional<GraphIdentity> graph;       ///< nothing if unknown
   std::vector<SuspendedQuery> suspended{};  ///< by name; not among `queries`
+  /// The largest time in each partition after the batch, and whether it was idle before. Empty for a graph of simple edges.
+  std::map<TopicPartition, PartitionTime> times{};
+  Timestamp retention = 0;  ///< Engine::retention in the batch
   friend bool operator==(const CommitPoint&, const CommitPoint&) = default;
 };
 
@@ -72,9 +83,10 @@ struct CommitPoint {
 ///   {"v":1,"batch":17,"time":1700000000000000,"ends":{"payments":{"0":1200,"1":1187}},"queries":{"ring":"<32 hex digits>"},
 ///   "reading":"<32 hex digits>","graph":{"directed":true,"window":86400000000,"start":"<32 hex digits>"},
 ///   "suspended":{"hub":{"fingerprint":"<32 hex digits>","batch":16,"over":"limit"}}}
-/// `reading` and `graph` are present only if known, `suspended` only if there are any. `time` is null without a watermark.
-/// Topics, partitions and queries ascend, so equal marks have equal bytes. Throws Error(configuration) for a name that is not
-/// UTF-8.
+/// `reading` and `graph` are present only if known, `suspended` only if there are any. A graph whose edges are not simple also
+/// has "times":{"payments":{"0":1700000000000000,"1":null}},"idle":{"payments":[1]},"retention":86400000000. `time` is null
+/// without a watermark. Topics, partitions and queries ascend, so equal marks have equal bytes. Throws Error(configuration) for
+/// a name that is not UTF-8.
 [[nodiscard]] std::string to_json(const CommitPoint& mark);
 
 /// Reads the result of to_json. Throws Error at `where` for anything else.

@@ -40,6 +40,7 @@ nlohmann::json to_object(const StateIdentity& identity) {
                            {"window", identity.window},
                            {"topics", std::move(topics)}};
   if (!identity.schema.empty()) object["schema"] = identity.schema;
+  if (identity.lateness != 0) object["allowed_lateness"] = identity.lateness;
   return object;
 }
 
@@ -120,10 +121,11 @@ void StateDirectory::check_manifest(const StateIdentity& identity) {
       if (was != is) changes += fmt::format("{}{} was {} and is {}", changes.empty() ? "" : ", ", key, was.dump(), is.dump());
     };
     for (const auto& [key, value] : object.items()) {
-      if (key != "schema") change(key, known.at(key), value);
+      if (key != "schema" && key != "allowed_lateness") change(key, known.at(key), value);
     }
     const std::string without = to_text(Schema{});  // earlier versions, and graphs without a schema, say nothing
     change("schema", known.value("schema", without), object.value("schema", without));
+    change("allowed_lateness", known.value("allowed_lateness", 0), object.value("allowed_lateness", 0));
     if (!changes.empty()) {
       throw Error(
           ErrorKind::configuration, path_.string(), "the state belongs to another configuration: " + changes,

@@ -22,6 +22,7 @@ struct StateIdentity {
   Timestamp window = 0;
   std::vector<std::string> topics;  ///< of the input, as configured, in any order
   std::string schema{};             ///< edges and attributes (schema_text); empty: `simple` without attributes
+  Timestamp lateness = 0;           ///< EngineOptions::allowed_lateness
 };
 
 /// A snapshot in the directory. It may be damaged.

@@ -291,7 +291,8 @@ Log::Log(std::filesystem::path folder, std::string fingerprint, std::uint64_t la
 Log::~Log() = default;
 
 void Log::append(const CommitPoint& mark, std::span<const Update> updates, std::optional<Timestamp> watermark,
-                 std::span<const SinkAlerts> alerts, std::span<const StreamedAlerts> streamed) {
+                 std::span<const SinkAlerts> alerts, std::span<const StreamedAlerts> streamed,
+                 std::optional<std::span<const WatermarkStep>> steps) {
   Impl& log = *impl_;
   const std::scoped_lock one_at_a_time(log.appending);
   std::unique_lock lock(log.mutex);
@@ -314,7 +315,7 @@ void Log::append(const CommitPoint& mark, std::span<const Update> updates, std::
       if (!sink.in_transaction) note_alert(sinks, sink.sink, mark.batch);
     }
     log.payload.clear();
-    log_format::put_batch(log.payload, mark, updates, watermark, alerts, streamed);
+    log_format::put_batch(log.payload, mark, updates, watermark, alerts, streamed, steps);
     log.append_payload();
     log.sinks.swap(sinks);
   } catch (...) {

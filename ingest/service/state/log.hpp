@@ -79,13 +79,15 @@ class Log {
 
   /// Appends the batch mark.batch, which must be last_batch() + 1. mark.watermark is the engine's watermark after the batch.
   /// `updates` are those given to the engine; refused ones may be left out. `watermark` is their UpdateBatch::watermark(), if
-  /// any. Sinks without alerts may be left out. `streamed` holds sinks that are not in `alerts`. Their alerts are written in
-  /// pieces of 1 MiB, so neither writing nor reading needs more memory. Not durable before sync().
+  /// any, and `steps` their UpdateBatch::steps(). Sinks without alerts may be left out. `streamed` holds sinks that are not in
+  /// `alerts`. Their alerts are written in pieces of 1 MiB, so neither writing nor reading needs more memory. Not durable
+  /// before sync().
   ///
   /// Throws Error if the batch cannot be written completely (a full disk). The log is then as it was before. If it cannot be
   /// restored, every later call throws.
   void append(const CommitPoint& mark, std::span<const Update> updates, std::optional<Timestamp> watermark,
-              std::span<const SinkAlerts> alerts, std::span<const StreamedAlerts> streamed = {});
+              std::span<const SinkAlerts> alerts, std::span<const StreamedAlerts> streamed = {},
+              std::optional<std::span<const WatermarkStep>> steps = {});
 
   /// Notes the position of a sink. Durable with the next sync(). If the note is lost, later batches are delivered again from
   /// the position noted before. For a sink that no longer exists, it says that nobody waits for its alerts. Throws as append()

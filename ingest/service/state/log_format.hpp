@@ -45,7 +45,8 @@ enum class Kind : std::uint8_t { batch = 1, delivered = 2, piece = 3, streamed_b
 
 /// These append the payload of an entry.
 void put_batch(std::string& out, const CommitPoint& mark, std::span<const Update> updates, std::optional<Timestamp> watermark,
-               std::span<const SinkAlerts> alerts, std::span<const StreamedAlerts> streamed = {});
+               std::span<const SinkAlerts> alerts, std::span<const StreamedAlerts> streamed = {},
+               std::optional<std::span<const WatermarkStep>> steps = {});
 void put_delivered(std::string& out, const Delivered& delivered);
 
 /// Creates the payloads of pieces.

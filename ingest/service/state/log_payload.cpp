@@ -1,7 +1,10 @@
 // The contents of the log's entries.
 //
 //   batch      1, text(mark as JSON), text(updates), text(alerts)
-//   updates    watermark? (else in the mark), number of updates, the updates in the packed form (encoding/updates.hpp)
+//   updates    flags, watermark? (else in the mark), steps?, number of updates, the updates in the packed form
+//              (encoding/updates.hpp)
+//   flags      1 if there is a watermark, plus 2 if there are steps
+//   steps      their number; for each: the first update and the time, as differences to the step before
 //   alerts     number of sinks; for each: text(name), number of alerts; for each: text(id), text(alert)
 //   delivered  2, text(sink), batch, text(position)
 //   piece      3, batch, text(sink), number of alerts; for each: text(alert)
@@ -27,11 +30,35 @@ using encoding::put_signed;
 using encoding::put_text;
 using Form = encoding::PackedForm<encoding::TextsByFirstUse>;
 
+bool read_steps(ByteReader& in, UpdateBatch& updates) {
+  std::vector<WatermarkStep> steps;
+  WatermarkStep at{0, 0};
+  for (std::uint64_t left = in.number(); left > 0 && in.sound(); --left) {
+    at.first += in.number();
+    at.time = static_cast<Timestamp>(static_cast<std::uint64_t>(at.time) + static_cast<std::uint64_t>(in.signed_number()));
+    steps.push_back(at);
+  }
+  updates.set_steps(std::move(steps));
+  return in.sound();
+}
+
+void put_steps(std::string& out, std::span<const WatermarkStep> steps) {
+  put_number(out, steps.size());
+  WatermarkStep before{0, 0};
+  for (const WatermarkStep& step : steps) {
+    put_number(out, step.first - before.first);
+    // The difference may wrap round, and the sum then wraps back.
+    put_signed(out, static_cast<Timestamp>(static_cast<std::uint64_t>(step.time) - static_cast<std::uint64_t>(before.time)));
+    before = step;
+  }
+}
+
 bool read_updates(std::string_view bytes, const Origin& origin, UpdateBatch& updates) {
   ByteReader in(bytes);
-  const std::uint8_t watermark = in.byte();
-  if (watermark > 1) return false;
-  if (watermark == 1) updates.set_watermark(in.signed_number());
+  const std::uint8_t parts = in.byte();
+  if (parts > 3) return false;
+  if ((parts & 1) != 0) updates.set_watermark(in.signed_number());
+  if ((parts & 2) != 0 && !read_steps(in, updates)) return false;
   const std::uint64_t count = in.number();
   const auto add = [&](const Update& update) { updates.add(update); };
   if (origin.version < packed_updates) return read_older_updates(in, count, add) && in.finished();
@@ -76,12 +103,14 @@ constexpr std::size_t piece_bytes = std::size_t{1} << 20;
 }  // namespace
 
 void put_batch(std::string& out, const CommitPoint& mark, std::span<const Update> updates, std::optional<Timestamp> watermark,
-               std::span<const SinkAlerts> alerts, std::span<const StreamedAlerts> streamed) {
+               std::span<const SinkAlerts> alerts, std::span<const StreamedAlerts> streamed,
+               std::optional<std::span<const WatermarkStep>> steps) {
   out.push_back(static_cast<char>(streamed.empty() ? Kind::batch : Kind::streamed_batch));
   put_text(out, to_json(mark));
   std::string part;
-  part.push_back(watermark ? 1 : 0);
+  part.push_back(static_cast<char>((watermark ? 1 : 0) + (steps ? 2 : 0)));
   if (watermark) put_signed(part, *watermark);
+  if (steps) put_steps(part, *steps);
   put_number(part, updates.size());
   encoding::ByteWriter writer(part);
   Form form;

@@ -17,6 +17,9 @@ Base restore(const SnapshotFile& snapshot, const EngineOptions& options) {
   if (engine.options().directed != options.directed || engine.options().window != options.window) {
     throw Error(where, "the snapshot's graph has another direction or window");
   }
+  if (engine.options().allowed_lateness != options.allowed_lateness) {
+    throw Error(where, "the snapshot was made with another lateness");
+  }
   if (engine.options().schema != options.schema) {
     throw Error(where,
                 fmt::format("the snapshot's graph has {}, not {}", to_text(engine.options().schema), to_text(options.schema)));
@@ -56,6 +59,7 @@ std::string replay(const StateDirectory& directory, Base& base, std::uint64_t la
     }
     const LoggedBatch& batch = reader.batch();
     if (hooks.before && !hooks.before(batch)) return "replaying was stopped";
+    base.engine.retain(batch.mark.retention);
     base.engine.absorb(batch.updates);
     if (base.engine.batch() != batch.mark.batch || base.engine.watermark() != batch.mark.watermark) {
       throw Error(directory.path().string(),

@@ -123,6 +123,7 @@ void Snapshotter::make(std::uint64_t batch) {
   EngineOptions engine;
   engine.directed = options_.directed;
   engine.window = options_.window;
+  engine.allowed_lateness = options_.lateness;
   engine.schema = options_.schema;
   engine.threads = 1;
   std::optional<Base> newest = restore_newest(*directory_, batch, engine);

@@ -28,6 +28,7 @@ struct SnapshotterOptions {
   std::chrono::seconds retry_after{60};  ///< after a failed one
   bool directed = true;                  ///< of the graph
   Timestamp window = 0;                  ///< of the graph
+  Timestamp lateness = 0;                ///< EngineOptions::allowed_lateness
   Schema schema{};                       ///< of the graph
   /// Creates the engine before the first batch, if no snapshot is sound. Called in the background thread; if it fails, the
   /// snapshot fails.

@@ -59,8 +59,7 @@ std::vector<NamedPath> input_paths(const GraphOptions& graph, const ReplayOption
   return inputs;
 }
 
-Session::Session(const GraphOptions& graph, const ReplayOptions& stream)
-    : max_refused_(graph.max_refused), progress_(graph.progress) {
+Session::Session(GraphOptions graph, const ReplayOptions& stream) : max_refused_(graph.max_refused), progress_(graph.progress) {
   check(graph, stream);
   check_writable(graph.dead_letters);
   Timestamp window = stream.window;
@@ -72,6 +71,11 @@ Session::Session(const GraphOptions& graph, const ReplayOptions& stream)
       throw Error(ErrorKind::usage, "--window", fmt::format("the snapshot {} was made with another window", graph.snapshot),
                   "leave --window out: a snapshot brings its own");
     }
+    if (stream.allowed_lateness != 0 && stream.allowed_lateness != saved.allowed_lateness) {
+      throw Error(ErrorKind::usage, "--allowed-lateness",
+                  fmt::format("the snapshot {} was made with another lateness", graph.snapshot),
+                  "leave --allowed-lateness out: a snapshot brings its own");
+    }
     if (graph.directed && *graph.directed != saved.directed) {
       throw Error(
           ErrorKind::usage, *graph.directed ? "--directed" : "--undirected",
@@ -79,14 +83,18 @@ Session::Session(const GraphOptions& graph, const ReplayOptions& stream)
           "leave the option out: a snapshot brings its own direction");
     }
     window = saved.window;
-    graph.schema.must_be_that_of(graph.snapshot, saved.schema);
+    graph.schema.take_from(graph.snapshot, saved.schema);
   }
-  const Schema schema = engine_ ? engine_->options().schema : graph.schema.schema();
+  if (!engine_) static_cast<void>(graph.schema.schema());  // what is wrong with it is told first
   open(graph, stream, window);
   if (engine_ && !graph.directed) check_updates_of_snapshot(graph.snapshot);
   if (!engine_) {
-    engine_ = std::make_unique<Engine>(EngineOptions{
-        .directed = decide_direction(graph), .threads = graph.threads, .window = window, .schema = schema, .backend = backend});
+    engine_ = std::make_unique<Engine>(EngineOptions{.directed = decide_direction(graph),
+                                                     .threads = graph.threads,
+                                                     .window = window,
+                                                     .allowed_lateness = stream.allowed_lateness,
+                                                     .schema = graph.schema.schema(),
+                                                     .backend = backend});
   }
   engine_->limit_labels(graph.max_labels);
 }

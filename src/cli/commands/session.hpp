@@ -29,7 +29,7 @@ class Session {
  public:
   /// Opens the inputs and settles the direction. Throws Error(usage) if the inputs contradict each other or the options. Throws
   /// Error if an input cannot be read.
-  Session(const GraphOptions& graph, const ReplayOptions& stream);
+  Session(GraphOptions graph, const ReplayOptions& stream);
 
   [[nodiscard]] Engine& engine() noexcept { return *engine_; }
   /// Statistics of the backend's cache. Nothing if the CPU matches.

@@ -11,6 +11,7 @@
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/values.hpp"
 #include "deltamatch/engine.hpp"
+#include "ingest/codec/schema_text.hpp"
 #include "ingest/codec/text_records.hpp"
 #include "ingest/sink/output_file.hpp"
 
@@ -39,14 +40,32 @@ int info(const Snapshot& options) {
     json.begin_object().key("v").number(1).key("graph").begin_object();
     json.key("vertices").number(graph.vertices).key("edges").number(graph.edges).key("bytes").number(graph.bytes).end_object();
     json.key("directed").boolean(saved.directed);
-    json.key("window").number(static_cast<std::uint64_t>(saved.window)).end_object();
+    json.key("window").number(static_cast<std::uint64_t>(saved.window));
+    if (saved.schema != Schema{}) {
+      json.key("edges").string(ingest::model_name(saved.schema.model));
+      json.key("attributes").string(ingest::attributes_text(saved.schema.edges));
+      json.key("vertex_attributes").string(ingest::attributes_text(saved.schema.vertices));
+      json.key("allowed_lateness").number(static_cast<std::uint64_t>(saved.allowed_lateness));
+    }
+    json.end_object();
     print_out(json.text() + '\n');
     return exit_ok;
   }
+  std::string schema;
+  const auto add = [&](std::string_view what, std::string_view text) {
+    if (!text.empty()) schema += fmt::format("{:<7} {}\n", what, text);
+  };
+  if (saved.schema.model != EdgeModel::simple) {
+    const std::string declared = ingest::attributes_text(saved.schema.edges);
+    add("edges", fmt::format("{}{}{}", ingest::model_name(saved.schema.model), declared.empty() ? "" : "; ", declared));
+  }
+  add("vertices", ingest::attributes_text(saved.schema.vertices));
+  if (saved.allowed_lateness != 0) add("late", "up to " + human_seconds(static_cast<double>(saved.allowed_lateness) / 1e6));
   print_out(fmt::format("graph   {}, {} vertices, {} edges, {} in memory\nwindow  {}\n",
                         saved.directed ? "directed" : "undirected", grouped(graph.vertices), grouped(graph.edges),
                         human_bytes(graph.bytes),
-                        saved.window == 0 ? "none" : human_seconds(static_cast<double>(saved.window) / 1e6)));
+                        saved.window == 0 ? "none" : human_seconds(static_cast<double>(saved.window) / 1e6)) +
+            schema);
   return exit_ok;
 }
 

@@ -81,6 +81,15 @@ class Checker {
          "raise transaction.max.timeout.ms, or lower transaction_timeout");
   }
 
+  void lateness() {
+    const auto& queries = config_.service.queries;
+    const auto has_within = [](const ingest::ServiceQuery& query) { return query.query.within.has_value(); };
+    // Without any query there is a warning, and those that come later may have it.
+    if (config_.service.engine.allowed_lateness == 0 || queries.empty() || std::ranges::any_of(queries, has_within)) return;
+    top_.section("graph").refuse("allowed_lateness", "no query has WITHIN, so no record can come too late for one",
+                                 "end a pattern with WITHIN TIME, or leave it out");
+  }
+
   void sizes() {
     const auto& properties = config_.service.kafka;
     const auto limit = properties.find("message.max.bytes");
@@ -163,6 +172,7 @@ void check_together(Section& top, ServiceConfig& config) {
   checker.topics();
   checker.sinks();
   checker.times();
+  checker.lateness();
   checker.sizes();
 }
 

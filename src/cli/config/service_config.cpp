@@ -96,6 +96,7 @@ ingest::CodecOptions read_graph(Section section, ingest::ServiceOptions& service
   service.engine.schema = ingest::schema_of(graph);
   section.flag("directed", service.engine.directed);
   section.duration("window", service.engine.window, 1, century, "none");
+  section.duration("allowed_lateness", service.engine.allowed_lateness, 1, century, "none");
   read_start(section.section("start"), service.start_graph, graph);
   section.finish();
   return graph;

@@ -211,6 +211,9 @@ Option add_replay_options(const Command& command, ReplayOptions& options) {
       .excludes(span);
   add_duration(command, "--window", options.window, "Event time that an edge lives after its last insertion, e.g. 24h")
       .group(group);
+  add_duration(command, "--allowed-lateness", options.allowed_lateness,
+               "How late records may come for matches of patterns WITHIN (default: 0)")
+      .group(group);
   add_input_options(command, options.input, "", "the stream", true);
   add_negative_ids_option(command, options.input);
   return updates;
@@ -343,6 +346,13 @@ void check(const GraphOptions& graph, const ReplayOptions& stream) {
   if (!stream.cuts.empty() && stream.updates.size() > 1) {
     throw Error(ErrorKind::usage, "--cuts", "there are several streams to cut", "put them into one file");
   }
+}
+
+void check_lateness(const ReplayOptions& stream, const std::vector<NamedQuery>& queries) {
+  if (stream.allowed_lateness == 0) return;
+  if (std::ranges::any_of(queries, [](const NamedQuery& named) { return named.query.within.has_value(); })) return;
+  throw Error(ErrorKind::usage, "--allowed-lateness", "no query has WITHIN, so no record can come too late for one",
+              "end a pattern with WITHIN TIME, or leave it out; with --window, edges that come too late are always left out");
 }
 
 ingest::ReadOptions read_options(const GraphOptions& common, const InputOptions& input, const ingest::BatchLimits& limits,

@@ -55,6 +55,7 @@ struct ReplayOptions {
   Timestamp batch_span = 0;
   std::string cuts;  ///< path; empty: not given
   Timestamp window = 0;
+  Timestamp allowed_lateness = 0;
 };
 
 struct QuerySelection {
@@ -128,6 +129,9 @@ void add_json_option(const Command& command, bool& json);
 
 /// Checks options against each other. Throws Error(usage). Opens nothing.
 void check(const GraphOptions& graph, const ReplayOptions& stream);
+
+/// Refuses --allowed-lateness without a query that has WITHIN. Throws Error(usage).
+void check_lateness(const ReplayOptions& stream, const std::vector<NamedQuery>& queries);
 
 /// The options of ingest for one input. `letters` is null unless refused records are kept.
 [[nodiscard]] ingest::ReadOptions read_options(const GraphOptions& common, const InputOptions& input,

@@ -48,18 +48,24 @@ void add_schema_options(const Command& command, SchemaOptions& options) {
       "Attributes of vertices, in the same form");
 }
 
-void SchemaOptions::must_be_that_of(const std::string& snapshot, const Schema& saved) const {
+void SchemaOptions::take_from(const std::string& snapshot, const Schema& saved) {
   const auto refuse = [&](std::string_view option, const std::string& has) {
     throw Error(ErrorKind::usage, option, fmt::format("the snapshot {} was made with {}", snapshot, has),
-                "give the same: a snapshot keeps its edges and attributes");
+                "leave the option out, or give the same: a snapshot keeps its edges and attributes");
   };
-  const auto shown = [](const std::vector<Attribute>& all) {
-    return all.empty() ? std::string("no attributes") : "the attributes " + ingest::attributes_text(all);
+  const auto take = [&](std::string_view option, std::vector<ingest::AttributeColumn>& columns,
+                        const std::vector<Attribute>& has) {
+    std::vector<Attribute> stated;
+    for (const ingest::AttributeColumn& column : columns) stated.push_back(column.attribute);
+    if (!stated.empty() && stated != has)
+      refuse(option, has.empty() ? "no attributes" : "the attributes " + ingest::attributes_text(has));
+    if (!stated.empty()) return;
+    for (const Attribute& attribute : has) columns.push_back({attribute});
   };
-  const Schema stated = schema();
-  if (stated.model != saved.model) refuse("--edges", fmt::format("--edges {}", ingest::model_name(saved.model)));
-  if (stated.edges != saved.edges) refuse("--attributes", shown(saved.edges));
-  if (stated.vertices != saved.vertices) refuse("--vertex-attributes", shown(saved.vertices));
+  if (edges && *edges != saved.model) refuse("--edges", fmt::format("--edges {}", ingest::model_name(saved.model)));
+  take("--attributes", attributes, saved.edges);
+  take("--vertex-attributes", vertex_attributes, saved.vertices);
+  edges = saved.model;
 }
 
 }  // namespace deltamatch::cli

@@ -22,8 +22,9 @@ struct SchemaOptions {
   void apply(ingest::CodecOptions& codec) const;
   /// Throws Error(usage) if they contradict each other.
   [[nodiscard]] Schema schema() const;
-  /// Throws Error(usage) if a snapshot was made with others. It keeps its own, and options repeat them to name columns.
-  void must_be_that_of(const std::string& snapshot, const Schema& saved) const;
+  /// Takes over what a snapshot was made with. Options may repeat it, to name columns. Throws Error(usage) if they say
+  /// something else.
+  void take_from(const std::string& snapshot, const Schema& saved);
 };
 
 /// `--edges`, `--attributes`, `--vertex-attributes`.

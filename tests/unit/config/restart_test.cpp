@@ -44,6 +44,7 @@ const std::map<std::string, std::vector<std::string>>& changes() {
       {"input", {"input: {topics: [{name: other}]}", "input: {topics: [{name: payments}], max_labels: 7}"}},
       {"graph",
        {"graph: {directed: false}", "graph: {window: 1h}", "graph: {edges: events}",
+        "graph: {edges: events, allowed_lateness: 1h}\nqueries: [{name: q, pattern: (a)-->(b) WITHIN 1h}]",
         "graph: {edges: events, attributes: {n: int}}", "graph: {vertex_attributes: {n: int}}"}},
       {"batch", {"batch: {max_updates: 7}"}},
       {"engine", {"engine: {threads: 7}", "engine: {backend: cpu}"}},

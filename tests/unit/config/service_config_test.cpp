@@ -433,9 +433,11 @@ graph:
   edges: keyed
   attributes: {amount: decimal(2), channel: symbol=ch}
   vertex_attributes: {risk: int}
+  allowed_lateness: 5m
   start: {files: [{path: seed.csv}]}
-queries: [{name: q, pattern: "(a)-[t:T]->(b) WHERE t.amount > 1000 AND a.risk < 5"}]
+queries: [{name: q, pattern: "(a)-[t:T]->(b) WHERE t.amount > 1000 AND a.risk < 5 WITHIN 1h"}]
 )");
+  EXPECT_EQ(config.service.engine.allowed_lateness, 300'000'000);
   const Schema& schema = config.service.engine.schema;
   EXPECT_EQ(schema.model, EdgeModel::keyed);
   EXPECT_EQ(ingest::attributes_text(schema.edges), "amount decimal(2), channel symbol");
@@ -463,6 +465,8 @@ TEST_F(ServiceConfigTest, WrongEdgesAndAttributesAreRefusedInPlace) {
   EXPECT_THAT(fault("graph: {attributes: {n: int}}"), testing::HasSubstr("write edges: keyed"));
   EXPECT_THAT(fault("graph: {edges: events, attributes: {n: money}}"),
               testing::AllOf(testing::HasSubstr("graph.attributes.n"), testing::HasSubstr("write decimal(2)")));
+  EXPECT_THAT(fault("graph: {edges: events, allowed_lateness: 5m}\nqueries: [{name: q, pattern: (a)-->(b)}]"),
+              testing::HasSubstr("graph.allowed_lateness: no query has WITHIN"));
   EXPECT_THAT(fault("graph: {edges: events}\ninput: {topics: [{name: a, columns: {edge: id}}]}"),
               testing::HasSubstr("choose the model keyed"));
   EXPECT_THAT(fault("input: {topics: [{name: a, columns: {source: a, target: b, amount: c}}]}"),

@@ -29,6 +29,13 @@ TEST(CommitPoint, SurvivesItsText) {
   EXPECT_EQ(to_json(with_keys).substr(to_json(with_keys).find(",\"st")),
             R"x(,"start":"99aa","edges":"keyed; amount decimal(2)","vertices":"risk int"}})x");
   EXPECT_EQ(parse_mark(to_json(with_keys), "here"), with_keys);
+  with_keys.graph->lateness = 5;
+  with_keys.times = {{{"b", 0}, {70, true}}, {{"a", 10}, {std::nullopt, true}}, {{"a", 2}, {-9, true}}, {{"c", 1}, {}}};
+  with_keys.retention = 3'600'000'000;
+  EXPECT_EQ(to_json(with_keys).substr(to_json(with_keys).find(",\"vert")),
+            R"x(,"vertices":"risk int","allowed_lateness":5},"times":{"a":{"2":-9,"10":null},"b":{"0":70},"c":{"1":null}},)x"
+            R"x("idle":{"a":[2,10],"b":[0]},"retention":3600000000})x");
+  EXPECT_EQ(parse_mark(to_json(with_keys), "here"), with_keys);
   mark.suspended = {{"hub", "00ff", 16, Shortfall::limit}, {"long", "00aa", 17, Shortfall::timeout}};
   EXPECT_EQ(to_json(mark).substr(to_json(mark).find(",\"s")),
             R"(,"start":"99aa"},"suspended":{"hub":{"fingerprint":"00ff","batch":16,"over":"limit"},)"
@@ -48,6 +55,8 @@ TEST(CommitPoint, RefusesAnythingElse) {
         R"({"v":1,"batch":1,"time":null,"ends":{"t":7},"queries":{}})",
         R"({"v":1,"batch":1,"time":null,"ends":{},"queries":{},"suspended":{"hub":{"fingerprint":"00","batch":1}}})",
         R"({"v":1,"batch":1,"time":null,"ends":{},"queries":{},"suspended":{"hub":{"fingerprint":"00","batch":1,"over":"x"}}})",
+        R"({"v":1,"batch":1,"time":null,"ends":{},"queries":{},"times":{"t":{"0":"x"}}})",
+        R"({"v":1,"batch":1,"time":null,"ends":{},"queries":{},"times":{"t":{"0":1}},"idle":{"t":[1]}})",
         R"({"v":1,"batch":1,"time":null,"ends":{},"queries":{},"graph":{"directed":true,"window":0}})"}) {
     EXPECT_THROW(static_cast<void>(parse_mark(text, "here")), Error) << text;
   }

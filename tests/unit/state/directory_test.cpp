@@ -91,6 +91,7 @@ TEST_F(DirectoryTest, NamesWhatChanged) {
   EXPECT_THAT(changed([](StateIdentity& i) { i.application = "x"; }), HasSubstr(R"(application was "rings" and is "x";)"));
   EXPECT_THAT(changed([](StateIdentity& i) { i.directed = false; }), HasSubstr("directed was true and is false;"));
   EXPECT_THAT(changed([](StateIdentity& i) { i.window = 5; }), HasSubstr("window was 1000 and is 5;"));
+  EXPECT_THAT(changed([](StateIdentity& i) { i.lateness = 5; }), HasSubstr("allowed_lateness was 0 and is 5;"));
   EXPECT_THAT(changed([](StateIdentity& i) { i.schema = "edges events"; }),
               HasSubstr(R"(schema was "edges simple, attributes none, vertex attributes none" and is "edges events";)"));
   EXPECT_THAT(changed([](StateIdentity& i) { i.topics = {"a"}; }), HasSubstr(R"(topics was ["a","b"] and is ["a"];)"));

@@ -110,6 +110,12 @@ inline std::string to_text(const CommitPoint& mark, const UpdateBatch& updates, 
   std::string text = to_json(mark) + "\n";
   const std::optional<Timestamp> watermark = updates.sets_watermark() ? updates.watermark() : mark.watermark;
   if (watermark) text += "watermark " + std::to_string(*watermark) + "\n";
+  if (updates.steps()) {
+    text += "steps";
+    for (const WatermarkStep& step : *updates.steps())
+      text += " " + std::to_string(step.first) + ":" + std::to_string(step.time);
+    text += "\n";
+  }
   for (const Update& update : updates.updates()) text += to_text(update) + "\n";
   for (const SinkAlerts& sink : alerts) {
     text += "sink " + sink.sink + "\n";
@@ -134,7 +140,14 @@ class Draws {
   std::unique_ptr<Drawn> batch(std::size_t updates, Engine* engine = nullptr) {
     auto drawn = std::make_unique<Drawn>();
     for (std::size_t i = 0; i < updates; ++i) add_update(drawn->updates);
-    if (below(3) == 0) drawn->updates.set_watermark(time_ - static_cast<Timestamp>(below(50)));
+    if (below(3) == 0) {
+      drawn->updates.set_watermark(time_ - static_cast<Timestamp>(below(50)));
+      std::vector<WatermarkStep> steps;
+      for (std::size_t i = below(4); i < updates && below(2) == 0; i += 1 + below(3))
+        steps.push_back({i, time_ - 60 + static_cast<Timestamp>(5 * steps.size())});
+      if (below(2) == 0) drawn->updates.set_steps(std::move(steps));
+      if (engine == nullptr) drawn->mark.retention = static_cast<Timestamp>(below(3));
+    }
     drawn->mark.batch = ++batch_;
     drawn->mark.ends[{"edges", 0}] = static_cast<std::int64_t>(10 * batch_);
     drawn->mark.ends[{"edges", 1}] = static_cast<std::int64_t>(7 * batch_);
@@ -194,7 +207,7 @@ class Draws {
 };
 
 inline void append(Log& log, const Drawn& drawn) {
-  log.append(drawn.mark, drawn.updates.updates(), drawn.updates.watermark(), drawn.alerts());
+  log.append(drawn.mark, drawn.updates.updates(), drawn.updates.watermark(), drawn.alerts(), {}, drawn.updates.steps());
 }
 
 /// The contents of an engine.
