@@ -12,7 +12,7 @@
 //   - Smurfing: a transfer of the noise is of 500.00 or less, or of 1,000.00 or more. So four of them below 1,000 are never
 //     above 2,000 together.
 //   - Round trips: a refund of the noise is for a part of the payment, or for a payment below 500. Cents keep other refunds and
-//     payments from being equal: payments have even cents, refunds of parts 3 more than a multiple of 4, planted ones 1 more.
+//     payments from being equal. Payments have even cents. Refunds of parts have 3 more than a multiple of 4, planted ones 1.
 //   - Chains: what an account of the noise passes on is small, or one of a few round amounts. None of these is 80 to 90 % of
 //     another.
 //   - Accounts of planted patterns and decoys ("mules") belong to one of them each, and transfer nothing else. They receive
