@@ -4,11 +4,14 @@ import collections
 import csv
 import pathlib
 import random
+import subprocess
+import sys
 
 import harness
 import payments_oracle as oracle
 
-PATTERNS = pathlib.Path(__file__).resolve().parents[2] / "config" / "patterns"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PATTERNS = ROOT / "config" / "patterns"
 KEYED = ["--edges", "keyed", "--attributes", "amount:decimal(2)", "--query", PATTERNS, "--emit", "matches", "--out", "a.jsonl"]
 CROWDED = {"records": 4000, "accounts": 520, "merchants": 6, "planted": 8, "decoys": 2, "duration": "4d"}
 
@@ -81,6 +84,18 @@ class Payments(harness.CliTest):
         patterns = collections.Counter(pattern for sign, pattern, _ in expected if sign == "+")
         self.assertTrue(all(patterns[name] > 20 for name in oracle.CONDITIONS), patterns)
         self.assertEqual(self.found("--batch", 1), expected)
+
+    def test_the_digest_of_the_demo(self):
+        self.generate("payments.csv", seed=8)
+        (self.dir / "t.csv").rename(self.dir / "planted.csv")
+        done = self.ok("replay", "--updates", "payments.csv", *KEYED[:-1], "alerts.jsonl", "--batch", 50, "--json")
+        self.write("report.json", done.out)
+        digest = subprocess.run([sys.executable, "-B", ROOT / "scripts" / "demo_digest.py", self.dir], capture_output=True, text=True,
+                                check=False)
+        self.assertEqual(digest.returncode, 0, digest.stdout + digest.stderr)
+        self.assertIn("found = planted: 32 of 32; wrongly reported: 0, beside 38 decoys", digest.stdout)
+        self.assertRegex(digest.stdout, r"the first ring, planted as ring-\d+:\n  when +from +to +amount +key\n"
+                                        r"(  [-\d]+ [:\d]+  acct-\d+ +acct-\d+ +\d,\d{3}\.\d\d  tx-\d+\n){3}")
 
     def test_every_model_of_edges_and_both_formats_read_the_stream(self):
         self.generate(seed=7)
