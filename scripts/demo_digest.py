@@ -1,9 +1,10 @@
-"""Says what a replay of generated payments found, and compares it with what was planted.
+"""Says what was found in generated payments, and compares it with what was planted.
 
 usage: demo_digest.py FOLDER     with report.json, alerts.jsonl (of `replay`), planted.csv (of `generate payments --truth`)
 
-Exits with 1 unless the matches of every planted kind are exactly the planted ones. Each must be reported in the batch in which
-it closed. It must be reported again in the batch in which it expired or was charged back.
+Exits with 1 unless the alerts are exactly those of the planted patterns. Each must appear once, with its payments and the time of
+the last one. If one of its payments was charged back, it must vanish once. An alert for anything else is wrong, and so is one
+for a decoy, which misses one condition of its pattern.
 """
 
 import collections
@@ -13,80 +14,114 @@ import json
 import pathlib
 import sys
 
-SHOWN = 6
+NAMED = 5  # wrong alerts and missed patterns that are named, of each kind
 
 
 def when(microseconds):
     return datetime.datetime.fromtimestamp(microseconds / 1e6, datetime.timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
 
 
-def read_alerts(path, kinds):
-    """The alerts of planted kinds by sign, as (kind, vertices) in stream order with the time of their batch.
+def identity(pattern, keys):
+    return pattern, frozenset(keys)
 
-    Also the times of all batches that reported something."""
-    alerts, times = {"+": [], "-": []}, set()
+
+def keys_of(alert):
+    return [str(edge["key"]) for edge in alert["edges"]]
+
+
+def read_truth(path):
+    """The rows of the truth by pattern and keys."""
+    with open(path, encoding="utf-8", newline="") as file:
+        return {identity(row["pattern"], row["keys"].split()): row for row in csv.DictReader(file)}
+
+
+def read_alerts(path):
     with open(path, encoding="utf-8") as lines:
-        for line in lines:
-            alert = json.loads(line)
-            times.add(alert["time"])
-            if alert["query"] in kinds:
-                alerts[alert["sign"]].append(((alert["query"], *alert["bindings"].values()), alert["time"]))
-    return alerts, sorted(times)
+        return [json.loads(line) for line in lines]
 
 
-def compare(title, found, expected):
-    """Prints how two multisets differ. Returns whether they are equal."""
-    found, expected = collections.Counter(found), collections.Counter(expected)
-    for word, difference in (("not planted", found - expected), ("missed", expected - found)):
-        for kind, *vertices in list(difference.elements())[:5]:
-            print(f"  {title}, {word}: {kind} {' '.join(vertices)}")
-    return found == expected
+def judge(truth, alerts):
+    """Counts by pattern, the wrong alerts as (reason, alert), and the rows of what was missed."""
+    counts = collections.defaultdict(collections.Counter)
+    due = collections.Counter()
+    for known, row in truth.items():
+        counts[row["pattern"]][row["kind"]] += 1
+        if row["kind"] == "planted":
+            due["+", known] += 1
+            if row["recalled"]:
+                due["-", known] += 1
+                counts[row["pattern"]]["recalled"] += 1
+    wrong = []
+    for alert in alerts:
+        known = identity(alert["query"], keys_of(alert))
+        row = truth.get(known)
+        count = counts[alert["query"]]
+        if row is None or row["kind"] != "planted":
+            reason = "not planted" if row is None else f"a decoy, {row['misses']}"
+        elif due[alert["sign"], known] == 0:
+            reason = "reported twice" if alert["sign"] == "+" else "nothing was charged back"
+        elif alert["time"] != int(row["closes"]):
+            reason = f"it closed at {when(int(row['closes']))}"
+        else:
+            due[alert["sign"], known] -= 1
+            count["found" if alert["sign"] == "+" else "vanished"] += 1
+            continue
+        count["wrong"] += 1
+        wrong.append((reason, alert))
+    missed = [(sign, truth[known]) for sign, known in due.elements()]
+    return counts, wrong, missed
 
 
-def punctual(title, alerts, due, times):
-    """Prints alerts that came in a late batch: not the first one whose time reaches the time at which they were due.
+def show_counts(counts):
+    columns = ["planted", "found", "wrongly reported", "decoys", "charged back", "vanished"]
+    print("pattern".ljust(18) + "".join(column.rjust(len(column) + 3) for column in columns))
+    for pattern, count in sorted(counts.items()):
+        cells = [count[name] for name in ("planted", "found", "wrong", "decoy", "recalled", "vanished")]
+        print(pattern.ljust(18) + "".join(f"{cell:,}".rjust(len(column) + 3) for cell, column in zip(cells, columns)))
 
-    Returns whether there are none. Records of one time may be spread over two batches."""
-    before = dict(zip(times, [0, *times]))
-    stray = [(pattern, time) for pattern, time in alerts if pattern in due and not before[time] <= due[pattern] <= time]
-    for (kind, *vertices), time in stray[:5]:
-        print(f"  {title}, in the wrong batch: {kind} {' '.join(vertices)} at {when(time)}, due {when(due[kind, *vertices])}")
-    return not stray
+
+def show_payments(alert):
+    """A match as a table: who paid whom, how much and when."""
+    rows = [("when", "from", "to", "amount", "key")]
+    for edge in sorted(alert["edges"], key=lambda edge: edge["time"]):
+        units, cents = edge["attributes"]["amount"].split(".")
+        rows.append((when(edge["time"]), str(edge["source"]), str(edge["target"]), f"{int(units):,}.{cents}", str(edge["key"])))
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    for row in rows:
+        print("  " + "  ".join(cell.rjust(width) if column == 3 else cell.ljust(width)
+                               for column, (cell, width) in enumerate(zip(row, widths))).rstrip())
+
+
+def show(truth, alerts):
+    """Prints how alerts compare with the truth. Returns whether they are what they must be."""
+    counts, wrong, missed = judge(truth, alerts)
+    show_counts(counts)
+    for alert in [alert for alert in alerts if alert["query"] == "ring" and alert["sign"] == "+"][:1]:
+        row = truth.get(identity("ring", keys_of(alert)))
+        print(f"\nthe first ring{', planted as ' + row['name'] if row else ''}:")
+        show_payments(alert)
+    for reason, alert in wrong[:NAMED]:
+        print(f"\nwrongly reported ({alert['sign']}): {alert['query']} {' '.join(keys_of(alert))}: {reason}")
+        show_payments(alert)
+    for sign, row in missed[:NAMED]:
+        print(f"\nmissed ({sign}): {row['name']}, payments {row['keys']}")
+    planted = sum(count["planted"] for count in counts.values())
+    found = sum(count["found"] for count in counts.values())
+    decoys = sum(count["decoy"] for count in counts.values())
+    vanished = sum(count["vanished"] for count in counts.values())
+    print(f"\nfound {'≠' if missed else '='} planted: {found:,} of {planted:,}; wrongly reported: {len(wrong):,}, beside {decoys:,} "
+          f"decoys; vanished by a charge-back: {vanished:,}")
+    return not wrong and not missed and planted > 0
 
 
 def main(folder):
     report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-    with open(folder / "planted.csv", encoding="utf-8", newline="") as file:
-        rows = [((row["kind"], *row["vertices"].split()), row) for row in csv.DictReader(file)]
-    planted = [pattern for pattern, _ in rows]
-    closes = {pattern: int(row["closes"]) for pattern, row in rows}
-    vanishes = {pattern: int(row["vanishes"]) for pattern, row in rows if row["end"] != "alive"}
-    kinds = {pattern[0] for pattern in planted}
-    alerts, times = read_alerts(folder / "alerts.jsonl", kinds)
-
     seconds = report["seconds"]
     busy = sum(seconds[step] for step in ("apply", "estimate", "cache", "match", "settle"))
-    print(f"\n{report['updates']:,} updates in {report['batches']:,} batches: {report['updates'] / seconds['total']:,.0f} updates/s "
-          f"from file to alerts,\n{report['updates'] / busy:,.0f} updates/s in the engine "
+    print(f"\n{report['updates']:,} payments in {report['batches']:,} batches: {report['updates'] / seconds['total']:,.0f} a second "
+          f"from file to alerts,\n{report['updates'] / busy:,.0f} a second in the engine "
           f"({seconds['apply']:.1f} s apply, {seconds['match']:.1f} s match, {seconds['settle']:.1f} s settle)\n")
-
-    print(f"{'pattern':<16}{'new':>12}{'removed':>12}{'planted':>10}")
-    for query in report["queries"]:
-        count = sum(pattern[0] == query["name"] for pattern in planted) if query["name"] in kinds else "-"
-        print(f"{query['name']:<16}{query['new']:>12,}{query['removed']:>12,}{count:>10}")
-
-    print("\nthe first rings, when they closed and who is in them")
-    rings = [alert for alert in alerts["+"] if alert[0][0].startswith("ring")]
-    for (kind, *accounts), time in rings[:SHOWN]:
-        print(f"  {when(time)}  {kind}  {' → '.join([*accounts, accounts[0]])}")
-
-    appeared = compare("new", [pattern for pattern, _ in alerts["+"]], planted)
-    vanished = compare("removed", [pattern for pattern, _ in alerts["-"]], list(vanishes))
-    in_time = punctual("new", alerts["+"], closes, times) & punctual("removed", alerts["-"], vanishes, times)
-    print(f"\nfound {'=' if appeared else '≠'} planted: {len(alerts['+'])} of {len(planted)}; "
-          f"vanished {'=' if vanished else '≠'} expired or charged back: {len(alerts['-'])}; "
-          f"each in its batch: {'yes' if in_time else 'no'}")
-    return 0 if appeared and vanished and in_time and planted else 1
+    return 0 if show(read_truth(folder / "planted.csv"), read_alerts(folder / "alerts.jsonl")) else 1
 
 
 if __name__ == "__main__":

@@ -1,22 +1,22 @@
-// A stream of payments between accounts, merchants and cash machines, with planted laundering patterns. It is known exactly
-// when each pattern appears and vanishes.
+// A stream of payments between accounts, merchants and cash machines, with planted patterns and decoys among everyday noise.
 //
 // Vertices: Account (acct-N), Merchant (shop-N), Atm (atm-N). Edges: TRANSFER account to account, PAYMENT account to merchant,
-// REFUND merchant to account, PAYOUT merchant to account, CASH_OUT account to cash machine. A record `-` is a charge-back,
-// which deletes an edge. Times never decrease.
+// REFUND merchant to account, PAYOUT merchant to account, CASH_OUT account to cash machine. Each payment has a key, a time, an
+// amount and a channel. A record `-` is a charge-back, which deletes a payment by its key. Times never decrease.
 //
-// Planted patterns. The patterns of config/patterns have the same names and list vertices in the same order.
-//   ring3, ring4, ring5  transfers round a directed ring of accounts
-//   scatter_gather       one account transfers to three, these to one sink, which cashes out: source, three mules, sink, atm
-//   fan_in               four accounts transfer to one collector, which cashes out: collector, four accounts, atm
-//   chain                three transfers in a row, then cash: four accounts, atm
+// Planted patterns have the names and conditions of config/patterns. A decoy looks like one of them and misses one condition.
 //
-// The background contains none of them, by construction:
-//   - An account either receives background transfers or cashes out in the background, never both.
-//   - Background transfers between ordinary accounts go from the lower account number to the higher: no directed ring.
-//   - Accounts of planted patterns ("mules") belong to one pattern each. They send only that pattern's transfers and cash.
-//   - Among mules, only members of rings and heads of chains receive background transfers.
-// So each planted pattern is one match while its edges live, and there are no other matches.
+// The noise contains none of these patterns, by construction:
+//   - Rings: transfers between ordinary accounts go to accounts that receive, and among those from the lower number to the
+//     higher.
+//   - Smurfing: a transfer of the noise is of 500.00 or less, or of 1,000.00 or more. So four of them below 1,000 are never
+//     above 2,000 together.
+//   - Round trips: a refund of the noise is for a part of the payment, or for a payment below 500. Cents keep other refunds and
+//     payments from being equal. Payments have even cents. Refunds of parts have 3 more than a multiple of 4, planted ones 1.
+//   - Chains: what an account of the noise passes on is small, or one of a few round amounts. None of these is 80 to 90 % of
+//     another.
+//   - Accounts of planted patterns and decoys ("mules") belong to one of them each, and transfer nothing else. They receive
+//     only transfers of the noise that fit into no match.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <functional>
-#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,65 +34,74 @@
 
 namespace deltamatch::generate {
 
-enum class PlantedKind : std::uint8_t { ring3, ring4, ring5, scatter_gather, fan_in, chain };
-inline constexpr std::size_t planted_kind_count = 6;
-/// The name of the pattern, "ring3" and so on, which is also that of its file.
+enum class PlantedKind : std::uint8_t { ring, smurfing, refund_round_trip, fee_chain };
+inline constexpr std::size_t planted_kind_count = 4;
+/// The name of the pattern, which is also that of its file.
 [[nodiscard]] std::string_view planted_name(PlantedKind kind) noexcept;
 
+/// The condition that a decoy misses.
+enum class Miss : std::uint8_t {
+  nothing,  ///< a planted pattern
+  out_of_order,
+  too_small,  ///< the first payment; of smurfing, all four together
+  too_large,  ///< one of the small payments of smurfing
+  too_slow,
+  grows,             ///< an account of a ring passes on more than it got
+  loses_too_little,  ///< an account of a chain keeps less than 10 %
+  loses_too_much,    ///< more is kept, or less is refunded, than the pattern allows
+};
+inline constexpr std::size_t miss_count = 8;
+/// "out_of_order" and so on; empty for nothing.
+[[nodiscard]] std::string_view miss_name(Miss miss) noexcept;
+/// The conditions that decoys of a pattern miss.
+[[nodiscard]] std::span<const Miss> misses_of(PlantedKind kind) noexcept;
+
 enum class IdStyle : std::uint8_t {
-  text,    ///< acct-17, shop-3, atm-5
-  number,  ///< accounts from 0, then merchants, then cash machines
+  text,    ///< acct-17, shop-3, atm-5; keys are tx-1, tx-2 and so on
+  number,  ///< accounts from 0, then merchants, then cash machines; keys from 1
 };
 enum class PaymentsFormat : std::uint8_t {
-  csv,   ///< header op,source,target,label,source_label,target_label,time[,amount]; time in seconds with six decimals
-  jsonl  ///< one object per line with the same names; time in microseconds
+  csv,   ///< header op,txn_id,source,target,label,source_label,target_label,time,amount,channel; time in seconds
+  jsonl  ///< one object per line with the same names; time in microseconds, the amount as a string
 };
 
 struct PaymentsOptions {
   std::uint64_t updates = 1'000'000;  ///< total number of records, including planted and deleting ones
-  std::uint32_t accounts = 50'000;    ///< planted patterns take at most half of them
+  std::uint32_t accounts = 50'000;    ///< planted patterns and decoys take at most half of them
   std::uint32_t merchants = 2'000;
   std::uint32_t atms = 200;
-  std::array<std::uint32_t, planted_kind_count> planted = {100, 100, 100, 100, 100, 100};  ///< number of patterns, by
-                                                                                           ///< PlantedKind
+  std::array<std::uint32_t, planted_kind_count> planted = {100, 100, 100, 100};  ///< number of patterns, by PlantedKind
+  std::uint32_t decoys = 10;                                                     ///< of each pattern and missed condition
   double exponent = 2.5;       ///< of the power law of accounts' and merchants' activity; above 2, at most 10
-  double charge_backs = 0.01;  ///< share of background records that delete a recent payment
-  double recalled = 0.1;       ///< share of planted patterns that lose an edge to a charge-back before they expire
-  double repeated = 0.2;       ///< share of planted patterns in which some payments are repeated, so that they live longer
+  double charge_backs = 0.01;  ///< share of noise that deletes a recent payment
+  double recalled = 0.1;       ///< share of planted patterns that lose a payment to a charge-back; never of smurfing
+  double repeated = 0.2;       ///< share of rings and chains in which two accounts have another, small payment
   Timestamp start = 1'700'000'000'000'000;         ///< microseconds
   Timestamp duration = 10LL * 86'400 * 1'000'000;  ///< microseconds from the first to about the last record
-  Timestamp window = 86'400LL * 1'000'000;         ///< sliding window for which the truth holds; 0: edges do not expire
-  Timestamp planted_span = 7'200LL * 1'000'000;    ///< a planted pattern closes within this time; at most window / 4
   IdStyle ids = IdStyle::text;
   PaymentsFormat format = PaymentsFormat::csv;
-  bool amounts = false;  ///< adds a last column or member `amount`, in cents; matching ignores it
   std::uint64_t seed = 1;
 };
 
 /// Checks the options. Throws Error(usage) that names the option and its bounds.
 void validate(const PaymentsOptions& options);
 
-/// How a planted pattern ended.
-enum class PlantedEnd : std::uint8_t {
-  expired,   ///< its oldest edge left the window
-  recalled,  ///< a charge-back deleted one of its edges
-  alive      ///< it still exists when the stream ends
-};
-
+/// A planted pattern, or a decoy.
 struct PlantedPattern {
   PlantedKind kind{};
-  /// In the order of the pattern's vertices. Among equivalent orders it is the smallest, with ids compared as Id does. A match
-  /// of the pattern is listed in this order.
-  std::vector<std::string> vertices;
-  Timestamp closes = 0;    ///< time of the record that completes the pattern
-  Timestamp vanishes = 0;  ///< smallest watermark at which it is gone; 0 if it ends alive
-  PlantedEnd end = PlantedEnd::alive;
+  Miss misses = Miss::nothing;
+  std::string name;               ///< unique in the stream: ring-17, ring-too_slow-3
+  std::vector<std::string> keys;  ///< of its payments, in the order of the pattern's edges
+  Timestamp closes = 0;           ///< time of its last payment
+  /// Time of the charge-back that deletes one of its payments, at which the match vanishes; 0 if there is none.
+  Timestamp recalled = 0;
 };
 
-/// One record. The views in `update` are valid only during the call.
+/// One record. The views are valid only during the call. `update` has the key. It has no attributes: they are beside it.
 struct PaymentRecord {
   Update update;
-  std::uint64_t amount = 0;  ///< cents
+  std::uint64_t amount = 0;  ///< cents; 0 for a charge-back
+  std::string_view channel;  ///< empty for a charge-back
 };
 
 struct PaymentsSummary {
@@ -104,13 +113,14 @@ struct PaymentsSummary {
 };
 
 /// Calls `take` for every record, in order of time. Throws Error(usage) if options are invalid. Memory does not grow with
-/// `updates`. A pattern lives at least window / 8 after it is complete. So no batch of span window / 16 sees it both appear and
-/// vanish.
+/// `updates`. A charge-back of a planted pattern comes 3 hours or more after its last payment. So no batch of that span sees it
+/// both appear and vanish.
 PaymentsSummary generate_payments(const PaymentsOptions& options, const std::function<void(const PaymentRecord&)>& take);
 
 /// Writes the stream in options.format, and the truth unless `truth` is null. The truth is CSV with header
-/// `kind,vertices,closes,vanishes,end` and one row per planted pattern in order of `closes`. Vertices are separated by blanks,
-/// times are in microseconds, and `vanishes` is empty if the pattern ends alive. Throws Error(runtime) if a write fails.
+/// `name,pattern,kind,misses,keys,closes,recalled` and one row per planted pattern or decoy in order of `closes`. `kind` is
+/// planted or decoy. Keys are separated by blanks, times are in microseconds, and `recalled` is empty if there is no
+/// charge-back. Throws Error(runtime) if a write fails.
 PaymentsSummary write_payments(const PaymentsOptions& options, std::FILE* stream, std::FILE* truth = nullptr);
 /// The same, to files that are created or overwritten. An empty `truth` writes none.
 PaymentsSummary write_payments(const PaymentsOptions& options, const std::filesystem::path& stream,

@@ -29,39 +29,58 @@ class Namer {
  public:
   explicit Namer(const PaymentsOptions& options) : options_(options) {}
   [[nodiscard]] Id operator()(const Node& node, int slot = 0);
-  [[nodiscard]] std::string text(const Node& node);
+  /// The key of the n-th payment, from 1. It uses slot 2.
+  [[nodiscard]] Id key(std::uint64_t payment);
   /// Compares ids in the order that Id defines.
   [[nodiscard]] bool less(const Node& a, const Node& b) { return (*this)(a, 0) < (*this)(b, 1); }
 
  private:
+  Id text(std::string_view prefix, std::uint64_t number, int slot);
+
   PaymentsOptions options_;
-  char text_[2][24] = {};
+  char text_[3][32] = {};
 };
 
-/// The roles of accounts, by account number. Spenders cash out and receive no background transfers; receivers are the reverse.
-/// Each mule belongs to one planted pattern. The most active spenders and receivers come first.
+/// Which transfers of the noise a mule receives.
+enum class Inflow : std::uint8_t {
+  none,
+  small,  ///< 500.00 or less
+  large,  ///< 1,000.00 or more, from an account that receives no transfers
+  any,    ///< either of these
+};
+
+struct OpenMule {
+  std::uint32_t account = 0;
+  Inflow inflow = Inflow::none;
+};
+
+/// The roles of accounts, by account number. Spenders receive no transfers of the noise; receivers do, and pass some on. Each
+/// mule belongs to one planted pattern or decoy. The most active spenders and receivers come first.
 struct Cast {
   std::vector<std::uint32_t> spenders;
   std::vector<std::uint32_t> receivers;
   std::vector<std::uint32_t> mules;
-  std::vector<std::uint32_t> open_mules;  ///< mules that receive background transfers
+  std::vector<OpenMule> open_mules;  ///< those that receive transfers of the noise
 };
 
 struct PlantedRecord {
+  static constexpr std::uint32_t beside = std::numeric_limits<std::uint32_t>::max();
+
   Timestamp time = 0;
   bool insert = true;
   Flow flow = Flow::transfer;
   Node source;
   Node target;
   std::uint64_t amount = 0;
+  std::uint32_t pattern = 0;    ///< index in PaymentsPlan::patterns
+  std::uint32_t edge = beside;  ///< the pattern's edge that it is; beside: none
 };
 
-/// The planted patterns before the end of the stream is known. `vanishes` is max_time if a pattern never vanishes.
 struct PaymentsPlan {
   static constexpr Timestamp max_time = std::numeric_limits<Timestamp>::max();
   Cast cast;
   std::vector<PlantedRecord> records;    ///< in order of time
-  std::vector<PlantedPattern> patterns;  ///< in order of `closes`
+  std::vector<PlantedPattern> patterns;  ///< without keys, which follow from the order of all records
 };
 
 /// Makes the plan. Throws Error(usage) if the options are invalid or if the stream is too short for the planted patterns.

@@ -1,4 +1,3 @@
-#include <array>
 #include <charconv>
 
 #include "generate/payments.hpp"
@@ -7,16 +6,16 @@
 namespace deltamatch::generate {
 namespace {
 
-// The ids and labels of this stream need no quoting in CSV or JSON.
+// Writes units and two digits, as in 1200.00.
+void write_amount(TextWriter& out, std::uint64_t cents) {
+  out << cents / 100 << '.' << static_cast<char>('0' + cents / 10 % 10) << static_cast<char>('0' + cents % 10);
+}
+
+// The ids, labels and channels of this stream need no quoting in CSV or JSON.
 struct Csv {
   TextWriter& out;
-  bool amounts;
 
-  void header() const {
-    out << "op,source,target,label,source_label,target_label,time";
-    if (amounts) out << ",amount";
-    out << '\n';
-  }
+  void header() const { out << "op,txn_id,source,target,label,source_label,target_label,time,amount,channel\n"; }
   void id(const Id& id) const {
     if (id.is_text()) {
       out << id.text();
@@ -33,20 +32,23 @@ struct Csv {
   }
   void record(const PaymentRecord& record) const {
     const Update& update = record.update;
-    out << (update.kind == UpdateKind::insert_edge ? "+," : "-,");
+    const bool insert = update.kind == UpdateKind::insert_edge;
+    out << (insert ? "+," : "-,");
+    id(*update.key());
+    out << ',';
     id(update.source);
     out << ',';
     id(update.target);
     out << ',' << update.label << ',' << *update.source_label << ',' << *update.target_label << ',';
     time(*update.time);
-    if (amounts) out << ',' << record.amount;
-    out << '\n';
+    out << ',';
+    if (insert) write_amount(out, record.amount);
+    out << ',' << record.channel << '\n';
   }
 };
 
 struct Jsonl {
   TextWriter& out;
-  bool amounts;
 
   void id(const Id& id) const {
     if (id.is_text()) {
@@ -57,30 +59,37 @@ struct Jsonl {
   }
   void record(const PaymentRecord& record) const {
     const Update& update = record.update;
-    out << R"({"op":")" << (update.kind == UpdateKind::insert_edge ? '+' : '-') << R"(","source":)";
+    const bool insert = update.kind == UpdateKind::insert_edge;
+    out << R"({"op":")" << (insert ? '+' : '-') << R"(","txn_id":)";
+    id(*update.key());
+    out << R"(,"source":)";
     id(update.source);
     out << R"(,"target":)";
     id(update.target);
     out << R"(,"label":")" << update.label << R"(","source_label":")" << *update.source_label << R"(","target_label":")"
         << *update.target_label << R"(","time":)" << *update.time;
-    if (amounts) out << R"(,"amount":)" << record.amount;
+    if (insert) {
+      out << R"(,"amount":")";
+      write_amount(out, record.amount);
+      out << R"(","channel":")" << record.channel << '"';
+    }
     out << "}\n";
   }
 };
 
 void write_truth(const PaymentsSummary& summary, std::FILE* file) {
-  constexpr std::array<std::string_view, 3> ends = {"expired", "recalled", "alive"};
   TextWriter out(file);
-  out << "kind,vertices,closes,vanishes,end\n";
+  out << "name,pattern,kind,misses,keys,closes,recalled\n";
   for (const PlantedPattern& pattern : summary.planted) {
-    out << planted_name(pattern.kind) << ',';
-    for (std::size_t i = 0; i < pattern.vertices.size(); ++i) {
+    out << pattern.name << ',' << planted_name(pattern.kind) << ',' << (pattern.misses == Miss::nothing ? "planted" : "decoy")
+        << ',' << miss_name(pattern.misses) << ',';
+    for (std::size_t i = 0; i < pattern.keys.size(); ++i) {
       if (i > 0) out << ' ';
-      out << pattern.vertices[i];
+      out << pattern.keys[i];
     }
     out << ',' << pattern.closes << ',';
-    if (pattern.end != PlantedEnd::alive) out << pattern.vanishes;
-    out << ',' << ends[static_cast<std::size_t>(pattern.end)] << '\n';
+    if (pattern.recalled != 0) out << pattern.recalled;
+    out << '\n';
   }
   out.finish();
 }
@@ -91,12 +100,12 @@ PaymentsSummary write_payments(const PaymentsOptions& options, std::FILE* stream
   TextWriter out(stream);
   PaymentsSummary summary;
   if (options.format == PaymentsFormat::csv) {
-    const Csv csv{out, options.amounts};
+    const Csv csv{out};
     validate(options);  // before the header is written
     csv.header();
     summary = generate_payments(options, [&](const PaymentRecord& record) { csv.record(record); });
   } else {
-    const Jsonl jsonl{out, options.amounts};
+    const Jsonl jsonl{out};
     summary = generate_payments(options, [&](const PaymentRecord& record) { jsonl.record(record); });
   }
   out.finish();

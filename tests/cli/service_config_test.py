@@ -22,7 +22,8 @@ class ServiceConfig(harness.CliTest):
         for line in ["application  fraud-alerts", "input        payments: json", "input        ^atm-[a-z]+$: csv",
                      "sink         alerts: the topic fraud.alerts", "sink         pager: the webhook https://pager.example",
                      "budget       mutual: up to 30s, up to 1,000,000 matches, then suspend",
-                     "query        ring3: 3 vertices, 3 edges, 1 plan, to alerts, archive",
+                     "edges        keyed; amount decimal(2)",
+                     "query        ring: 3 vertices, 3 edges, 3 plans, to alerts, archive",
                      "http         127.0.0.1:9464"]:
             self.assertIn(line, said.splitlines())
         self.assertEqual(os.listdir(self.dir), [])

@@ -248,39 +248,52 @@ class RunTests(unittest.TestCase):
 
 
 class DemoDigest(unittest.TestCase):
-    """The demo fails unless what was planted is found, each in its batch."""
+    """The demo fails unless what was planted is found, and nothing else."""
 
-    def run_digest(self, *alerts, end="expired"):
-        """Alerts (sign, accounts, time) beside one planted ring x y z that closes at 15 and vanishes at 35; others tell batches."""
+    TRUTH = ("name,pattern,kind,misses,keys,closes,recalled\n"
+             "ring-1,ring,planted,,tx-1 tx-2 tx-3,3000000,4000000\n"
+             "ring-2,ring,planted,,tx-4 tx-5 tx-6,6000000,\n"
+             "ring-too_slow-1,ring,decoy,too_slow,tx-7 tx-8 tx-9,9000000,\n")
+
+    def run_digest(self, *alerts):
+        """Alerts (sign, keys), each of which has the number of its last key as its seconds."""
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
-            batches = [("+", "other", "p q", time) for time in (10, 20, 30, 40)]
-            alerts = sorted([*batches, *((sign, "ring3", accounts, time) for sign, accounts, time in alerts)], key=lambda a: a[3])
+            edges = [[{"source": f"acct-{key}", "target": f"acct-{key + 1}", "key": f"tx-{key}", "time": key * 1000000,
+                       "attributes": {"amount": f"{key * 1000}.50"}} for key in keys] for _, keys in alerts]
             (folder / "alerts.jsonl").write_text("".join(
-                json.dumps({"query": query, "sign": sign, "time": time, "bindings": dict(enumerate(accounts.split()))}) + "\n"
-                for sign, query, accounts, time in alerts))
-            (folder / "planted.csv").write_text("kind,vertices,closes,vanishes,end\n"
-                                                f"ring3,x y z,15,{'' if end == 'alive' else 35},{end}\n")
+                json.dumps({"query": "ring", "sign": sign, "time": keys[-1] * 1000000, "edges": payments}) + "\n"
+                for (sign, keys), payments in zip(alerts, edges)))
+            (folder / "planted.csv").write_text(self.TRUTH)
             seconds = {step: 1 for step in ("apply", "estimate", "cache", "match", "settle", "total")}
-            (folder / "report.json").write_text(json.dumps({
-                "updates": 4, "batches": 4, "seconds": seconds, "queries": [{"name": "ring3", "new": 1, "removed": 1}]}))
+            (folder / "report.json").write_text(json.dumps({"updates": 4, "batches": 4, "seconds": seconds}))
             return subprocess.run([sys.executable, "-B", ROOT / "scripts" / "demo_digest.py", folder], capture_output=True, text=True,
                                   check=False)
 
-    def test_all_found_in_time(self):
-        done = self.run_digest(("+", "x y z", 20), ("-", "x y z", 40))
+    FIRST, SECOND, SLOW = (1, 2, 3), (4, 5, 6), (7, 8, 9)
+
+    def test_all_found(self):
+        done = self.run_digest(("+", self.FIRST), ("-", self.FIRST), ("+", self.SECOND))
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertIn("found = planted: 1 of 1; vanished = expired or charged back: 1; each in its batch: yes", done.stdout)
-        self.assertEqual(self.run_digest(("+", "x y z", 20), end="alive").returncode, 0)
+        self.assertIn("found = planted: 2 of 2; wrongly reported: 0, beside 1 decoys; vanished by a charge-back: 1", done.stdout)
+        self.assertIn("pattern              planted   found   wrongly reported   decoys   charged back   vanished\n"
+                      "ring                       2       2                  0        1              1          1\n", done.stdout)
+        self.assertIn("the first ring, planted as ring-1:\n"
+                      "  when                 from    to        amount  key\n"
+                      "  1970-01-01 00:00:01  acct-1  acct-2  1,000.50  tx-1\n"
+                      "  1970-01-01 00:00:02  acct-2  acct-3  2,000.50  tx-2\n"
+                      "  1970-01-01 00:00:03  acct-3  acct-4  3,000.50  tx-3\n", done.stdout)
 
     def test_what_is_wrong_is_named(self):
+        first, second, slow = self.FIRST, self.SECOND, self.SLOW
         for alerts, says in [
-            ([("-", "x y z", 40)], "new, missed: ring3 x y z"),
-            ([("+", "x y z", 20)], "removed, missed: ring3 x y z"),
-            ([("+", "x y z", 20), ("+", "x y w", 20), ("-", "x y z", 40)], "new, not planted: ring3 x y w"),
-            ([("+", "x y z", 30), ("-", "x y z", 40)], "new, in the wrong batch: ring3 x y z"),
-            ([("+", "x y z", 10), ("-", "x y z", 40)], "new, in the wrong batch: ring3 x y z"),
-            ([("+", "x y z", 20), ("-", "x y z", 30)], "removed, in the wrong batch: ring3 x y z"),
+            ([("+", second)], "missed (+): ring-1, payments tx-1 tx-2 tx-3"),
+            ([("+", first), ("+", second)], "missed (-): ring-1, payments tx-1 tx-2 tx-3"),
+            ([("+", first), ("-", first), ("+", second), ("+", slow)], "ring tx-7 tx-8 tx-9: a decoy, too_slow"),
+            ([("+", first), ("-", first), ("+", second), ("+", (1, 2, 5))], "ring tx-1 tx-2 tx-5: not planted"),
+            ([("+", first), ("-", first), ("+", second), ("+", second)], "ring tx-4 tx-5 tx-6: reported twice"),
+            ([("+", first), ("-", first), ("+", second), ("-", second)], "ring tx-4 tx-5 tx-6: nothing was charged back"),
+            ([("+", first), ("-", first), ("+", (6, 5, 4))], "ring tx-6 tx-5 tx-4: it closed at 1970-01-01 00:00:06"),
         ]:
             with self.subTest(says=says):
                 done = self.run_digest(*alerts)

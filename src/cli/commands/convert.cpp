@@ -28,7 +28,7 @@ constexpr const char* examples = R"(Examples:
   deltamatch convert log.csv log.dmu --to binary --columns source=payer,target=payee,time=at
   deltamatch convert friends.txt friends.dmg --to graph --undirected
   deltamatch convert events.jsonl - --to jsonl --envelope debezium |
-    deltamatch replay --updates - --query config/patterns
+    deltamatch replay --updates - --query ring.pattern
   zstd -dc log.dmu.zst | deltamatch convert - log.tsv --to tsv)";
 
 using ingest::Format;

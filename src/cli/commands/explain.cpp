@@ -17,10 +17,10 @@ namespace {
 
 constexpr const char* examples = R"(Examples:
   deltamatch explain --query 'ring=(a)-->(b)-->(c)-->(a)'
-  deltamatch explain --query config/patterns --graph start.csv
-  deltamatch explain --query config/patterns --graph start.csv --whole
-  deltamatch explain --query config/patterns --graph start.csv --whole --filter refine
-  deltamatch explain --query config/patterns --graph start.csv --updates log.csv --analyze)";
+  deltamatch explain --query patterns --graph start.csv
+  deltamatch explain --query patterns --graph start.csv --whole
+  deltamatch explain --query patterns --graph start.csv --whole --filter refine
+  deltamatch explain --query patterns --graph start.csv --updates log.csv --analyze)";
 
 struct Explain {
   GraphOptions graph;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -33,7 +34,8 @@ constexpr const char* output_group = "Output";
 constexpr const char* payments_examples = R"(Examples:
   deltamatch generate payments --updates payments.csv --truth truth.csv --records 1000000
   deltamatch generate payments --updates - --format jsonl --seed 7 |
-    deltamatch replay --updates - --window 24h --query config/patterns)";
+    deltamatch replay --updates - --edges keyed --attributes 'amount:decimal(2)' \
+      --query config/patterns)";
 
 constexpr const char* rmat_examples = R"(Example:
   deltamatch generate rmat --scale 14 --deletions 0.05 --graph start.graph --updates stream.txt
@@ -46,6 +48,7 @@ constexpr const char* chung_lu_examples = R"(Example:
 struct Payments {
   gen::PaymentsOptions options;
   std::uint32_t planted = 100;
+  std::optional<std::uint32_t> decoys;
   std::string updates;
   std::string truth;
 };
@@ -59,16 +62,19 @@ struct GraphFiles {
 std::string summary(const gen::PaymentsSummary& made) {
   std::string text = fmt::format("{} inserts, {} deletes; planted:", grouped(made.inserts), grouped(made.deletes));
   std::map<gen::PlantedKind, std::uint64_t> kinds;
-  for (const gen::PlantedPattern& pattern : made.planted) ++kinds[pattern.kind];
+  std::uint64_t decoys = 0;
+  for (const gen::PlantedPattern& pattern : made.planted)
+    ++(pattern.misses == gen::Miss::nothing ? kinds[pattern.kind] : decoys);
   for (const auto& [kind, count] : kinds)
     fmt::format_to(std::back_inserter(text), " {} {}", gen::planted_name(kind), grouped(count));
-  return text + (kinds.empty() ? " none\n" : "\n");
+  return fmt::format("{}{}; decoys: {}\n", text, kinds.empty() ? " none" : "", grouped(decoys));
 }
 
 int payments(Payments options) {
   check_apart({}, {{"--updates", options.updates}, {"--truth", options.truth}});
   check_files({{"--truth", options.truth}});
   options.options.planted.fill(options.planted);
+  options.options.decoys = options.decoys.value_or(options.planted / 10 + (options.planted % 10 == 0 ? 0 : 1));
   if (options.updates == "-") {
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> truth(
         options.truth.empty() ? nullptr : std::fopen(options.truth.c_str(), "wbe"),
@@ -143,11 +149,13 @@ void add_payments(const Command& generate, Run& run) {
   add_choice(command, "--ids", o.ids, "Vertex ids: text such as acct-17, or numbers (default: text)",
              std::vector<std::pair<std::string, gen::IdStyle>>{{"text", gen::IdStyle::text}, {"number", gen::IdStyle::number}})
       .group(output_group);
-  command.add_flag("--amounts", o.amounts, "Add the amount in cents").group(output_group);
   add_seed(command, o.seed);
 
   add_number(command, "--records", o.updates, "Records in all (default: 1000000)", 0).group(stream_group);
   add_number(command, "--planted", options->planted, "Planted patterns of each kind (default: 100)", 0, most_32)
+      .group(stream_group);
+  add_number(command, "--decoys", options->decoys,
+             "Decoys of each kind and missed condition (default: a tenth of --planted, rounded up)", 0, most_32)
       .group(stream_group);
   add_number(command, "--accounts", o.accounts, "Accounts (default: 50000)", 0, most_32).group(stream_group);
   add_number(command, "--merchants", o.merchants, "Merchants (default: 2000)", 0, most_32).group(stream_group);
@@ -155,14 +163,12 @@ void add_payments(const Command& generate, Run& run) {
   add_fraction(command, "--exponent", o.exponent, "Power law of activity (default: 2.5)", 2, 10).group(stream_group);
   add_fraction(command, "--charge-backs", o.charge_backs, "Share of records that delete a recent payment (default: 0.01)", 0, 1)
       .group(stream_group);
-  add_fraction(command, "--recalled", o.recalled, "Share of planted patterns that lose an edge again (default: 0.1)", 0, 1)
+  add_fraction(command, "--recalled", o.recalled, "Share of planted patterns that lose a payment again (default: 0.1)", 0, 1)
       .group(stream_group);
-  add_fraction(command, "--repeated", o.repeated, "Share of planted patterns with repeated payments (default: 0.2)", 0, 1)
+  add_fraction(command, "--repeated", o.repeated, "Share of rings and chains with a second payment of a pair (default: 0.2)", 0,
+               1)
       .group(stream_group);
   add_duration(command, "--duration", o.duration, "Event time of the whole stream (default: 10d)").group(stream_group);
-  add_duration(command, "--window", o.window, "Sliding window that the truth is stated for (default: 24h)").group(stream_group);
-  add_duration(command, "--planted-span", o.planted_span, "A planted pattern closes within this time (default: 2h)")
-      .group(stream_group);
   command.runs(run, [options] { return payments(*options); });
 }
 

@@ -24,7 +24,7 @@ namespace {
 constexpr const char* examples = R"(Examples:
   deltamatch match --graph friends.txt --undirected --query 'triangle=(a)--(b)--(c)--(a)'
   deltamatch match --graph yeast.graph --query queries/ --induced --timeout 10s --json
-  deltamatch match --snapshot after.dms --query config/patterns --emit matches --limit 100 \
+  deltamatch match --snapshot after.dms --query ring.pattern --emit matches --limit 100 \
     --out first.csv
   deltamatch match --graph web.txt --query '(a)--(b)--(c)--(d)--(a)--(e)--(b)' --sample 1000000
 

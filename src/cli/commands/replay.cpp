@@ -25,7 +25,8 @@ namespace deltamatch::cli {
 namespace {
 
 constexpr const char* examples = R"(Examples:
-  deltamatch replay --updates payments.csv --window 24h --query config/patterns
+  deltamatch replay --updates payments.csv --edges keyed --attributes 'amount:decimal(2)' \
+    --query config/patterns
   deltamatch replay --graph start.graph --updates stream.txt --query q1.graph --batch 1000 --json
   zcat log.tsv.gz | deltamatch replay --updates - --query '(a)-->(b)-->(c)-->(a)' --emit matches
   deltamatch replay --updates log.csv --columns source=payer,target=payee,time=at \

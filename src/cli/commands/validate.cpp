@@ -23,7 +23,7 @@ namespace deltamatch::cli {
 namespace {
 
 constexpr const char* examples = R"(Examples:
-  deltamatch validate --query config/patterns
+  deltamatch validate --edges keyed --attributes 'amount:decimal(2)' --query config/patterns
   deltamatch validate --query q1.graph --undirected --mode homomorphism
   deltamatch validate --config config/service.yaml
 

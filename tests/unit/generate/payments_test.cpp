@@ -4,12 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <limits>
+#include <array>
+#include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <source_dir.hpp>
+#include <string>
+#include <tuple>
+#include <utility>
 
-#include "brute_force.hpp"
 #include "deltamatch/error.hpp"
 #include "support.hpp"
 
@@ -20,35 +24,22 @@ using test::written;
 
 constexpr Timestamp hour = 3'600LL * 1'000'000;
 
-// Few accounts and much traffic. Any pattern that the background could form by accident would occur here.
+// Few accounts and much traffic. tests/cli/payments_test.py searches such streams for patterns.
 PaymentsOptions crowded(std::uint64_t seed = 1) {
   PaymentsOptions options;
-  options.updates = 1'500;
-  options.accounts = 110;
+  options.updates = 2'000;
+  options.accounts = 300;
   options.merchants = 6;
   options.atms = 2;
-  options.planted = {2, 2, 2, 2, 2, 2};
+  options.planted = {2, 2, 2, 2};
+  options.decoys = 1;
   options.charge_backs = 0.05;
-  options.recalled = 0.3;
-  options.repeated = 0.4;
-  options.duration = 48 * hour;
-  options.window = 12 * hour;
-  options.planted_span = 2 * hour;
+  options.recalled = 0.5;
+  options.duration = 72 * hour;
   options.seed = seed;
   return options;
 }
-
-std::vector<PlantedKind> kinds() {
-  std::vector<PlantedKind> result;
-  for (std::size_t kind = 0; kind < planted_kind_count; ++kind) result.push_back(static_cast<PlantedKind>(kind));
-  return result;
-}
-
-// The standing patterns as the program reads them.
-Query standing(std::string_view name) {
-  const auto path = std::filesystem::path(DELTAMATCH_SOURCE_DIR) / "config" / "patterns" / (std::string(name) + ".pattern");
-  return parse_pattern(test::read_text(path), name, path.string());
-}
+constexpr std::size_t crowded_instances = 8 + 19;
 
 TEST(Payments, RecordsAreAsManyAsAskedAndInOrderOfTime) {
   for (const std::uint64_t updates : {1'000U, 20'000U}) {
@@ -61,31 +52,31 @@ TEST(Payments, RecordsAreAsManyAsAskedAndInOrderOfTime) {
       EXPECT_GE(*record.update.time, last);
       last = *record.update.time;
       EXPECT_NE(record.update.source, record.update.target);
-      EXPECT_GT(record.amount, 0U);
+      EXPECT_EQ(record.amount > 0, record.update.kind == UpdateKind::insert_edge);
     });
     EXPECT_EQ(count, updates);
     EXPECT_EQ(summary.inserts + summary.deletes, updates);
     EXPECT_EQ(summary.last_time, last);
     EXPECT_NEAR(static_cast<double>(last - summary.first_time), static_cast<double>(options.duration),
                 0.15 * static_cast<double>(options.duration));
-    EXPECT_EQ(summary.planted.size(), 12U);
+    EXPECT_EQ(summary.planted.size(), crowded_instances);
   }
 }
 
 TEST(Payments, FirstRowsAreGolden) {
   PaymentsOptions options;
   options.updates = 20'000;
-  options.planted = {50, 50, 50, 50, 50, 50};
-  options.amounts = true;
+  options.planted = {50, 50, 50, 50};
   std::string truth;
   const std::string rows =
       written([&](std::FILE* stream) { truth = written([&](std::FILE* out) { write_payments(options, stream, out); }); });
-  EXPECT_THAT(rows, testing::StartsWith("op,source,target,label,source_label,target_label,time,amount\n"
-                                        "+,acct-47101,shop-1752,PAYMENT,Account,Merchant,1700000002.061137,119291\n"));
+  EXPECT_THAT(rows,
+              testing::StartsWith("op,txn_id,source,target,label,source_label,target_label,time,amount,channel\n"
+                                  "+,tx-1,acct-31484,shop-104,PAYMENT,Account,Merchant,1700000058.425506,1081.66,card\n"));
   test::Checksum sum;
   sum.add(rows);
   sum.add(truth);
-  EXPECT_EQ(sum.value(), 3310130916314944015U);
+  EXPECT_EQ(sum.value(), 12823337985710007617U);
 }
 
 TEST(Payments, SeedsDiffer) {
@@ -96,241 +87,121 @@ TEST(Payments, SeedsDiffer) {
   EXPECT_NE(rows(1), rows(2));
 }
 
-TEST(Payments, AmountsDoNotChangeTheStream) {
-  PaymentsOptions options = crowded();
-  const auto rows = [&] { return test::split(written([&](std::FILE* stream) { write_payments(options, stream); }), '\n'); };
-  const auto without = rows();
-  options.amounts = true;
-  const auto with = rows();
-  ASSERT_EQ(without.size(), with.size());
-  for (std::size_t i = 0; i < with.size(); ++i) EXPECT_EQ(with[i].substr(0, with[i].rfind(',')), without[i]);
-}
-
-// Replays a stream under a window. Compares the living edges with the truth after every instant.
-class Truth {
- public:
-  explicit Truth(const PaymentsOptions& options) : options_(options) {
-    for (const PlantedKind kind : kinds()) queries_.push_back(standing(planted_name(kind)));
-  }
-
-  void check() {
-    std::vector<std::pair<Update, PlainGraph::Key>> records;
-    const auto summary = generate_payments(options_, [&](const PaymentRecord& record) {
-      const Update& u = record.update;
-      records.emplace_back(u, PlainGraph::Key{test::name_of(u.source), std::string(u.label), test::name_of(u.target)});
-    });
-    ASSERT_EQ(summary.planted.size(), 12U);
-    for (std::size_t i = 0; i < records.size(); ++i) {
-      apply(records[i].first, records[i].second);
-      const Timestamp now = *records[i].first.time;
-      if (i + 1 < records.size() && *records[i + 1].first.time == now) continue;
-      expire(now);
-      compare(summary, now);
-      if (testing::Test::HasFailure()) return;
-    }
-    EXPECT_EQ(appeared_.size(), 12U) << "a planted pattern never lived";
-  }
-
- private:
-  using PlainGraph = test::PlainGraph;
-
-  void apply(const Update& update, const PlainGraph::Key& key) {
-    if (update.kind == UpdateKind::insert_edge) {
-      graph_.labels[std::get<0>(key)] = *update.source_label;
-      graph_.labels[std::get<2>(key)] = *update.target_label;
-      changed_ |= graph_.insert(key);
-      times_[key] = *update.time;
-    } else {
-      EXPECT_TRUE(graph_.erase(key)) << "a charge-back of nothing";
-      changed_ = true;
-      times_.erase(key);
-    }
-  }
-
-  void expire(Timestamp now) {
-    if (options_.window == 0) return;
-    std::erase_if(times_, [&](const auto& entry) {
-      if (entry.second + options_.window > now) return false;
-      changed_ = graph_.erase(entry.first) || changed_;
-      return true;
-    });
-  }
-
-  void compare(const PaymentsSummary& summary, Timestamp now) {
-    if (changed_) {
-      for (std::size_t kind = 0; kind < queries_.size(); ++kind)
-        found_[kind] = test::PlainMatcher(graph_, queries_[kind]).run();
-      changed_ = false;
-    }
-    std::array<std::set<std::vector<std::string>>, planted_kind_count> expected;
-    for (const PlantedPattern& pattern : summary.planted) {
-      if (pattern.closes > now || (pattern.end != PlantedEnd::alive && pattern.vanishes <= now)) continue;
-      expected[static_cast<std::size_t>(pattern.kind)].insert(pattern.vertices);
-      appeared_.insert(pattern.vertices);
-    }
-    for (std::size_t kind = 0; kind < queries_.size(); ++kind) {
-      std::set<std::vector<std::string>> found;
-      for (const test::Names& names : found_[kind]) found.insert(test::texts_of(names));
-      EXPECT_EQ(found, expected[kind]) << queries_[kind].name << " at " << now;
-    }
-  }
-
-  const PaymentsOptions options_;
-  std::vector<Query> queries_;
-  PlainGraph graph_;
-  std::map<PlainGraph::Key, Timestamp> times_;
-  bool changed_ = false;
-  std::array<std::set<test::Names>, planted_kind_count> found_;
-  std::set<std::vector<std::string>> appeared_;
+struct Payment {
+  std::string source;
+  std::string label;
+  std::string target;
+  Timestamp time = 0;
+  std::optional<Timestamp> deleted;
 };
 
-TEST(Payments, TruthIsWhatABruteForceMatcherFindsAtEveryInstant) {
-  for (const std::uint64_t seed : {1U, 2U}) {
-    SCOPED_TRACE(seed);
-    Truth(crowded(seed)).check();
+std::string text_of(const Id& id) { return id.is_text() ? std::string(id.text()) : std::to_string(id.number()); }
+
+// The payments by key. A charge-back must name a payment that is there, with its ends.
+std::map<std::string, Payment> payments_of(const PaymentsOptions& options, PaymentsSummary& summary) {
+  std::map<std::string, Payment> payments;
+  summary = generate_payments(options, [&](const PaymentRecord& record) {
+    const Update& update = record.update;
+    const std::string key = text_of(*update.key());
+    const Payment payment{text_of(update.source), std::string(update.label), text_of(update.target), *update.time, {}};
+    if (update.kind == UpdateKind::insert_edge) {
+      EXPECT_TRUE(payments.emplace(key, payment).second) << key << " is there twice";
+      return;
+    }
+    Payment& there = payments.at(key);
+    EXPECT_EQ(std::tie(there.source, there.label, there.target), std::tie(payment.source, payment.label, payment.target));
+    EXPECT_FALSE(there.deleted) << key;
+    there.deleted = payment.time;
+  });
+  return payments;
+}
+
+TEST(Payments, TruthNamesThePaymentsOfEachPattern) {
+  for (const IdStyle ids : {IdStyle::text, IdStyle::number}) {
+    PaymentsOptions options = crowded(3);
+    options.ids = ids;
+    PaymentsSummary summary;
+    const auto payments = payments_of(options, summary);
+    std::set<std::string> used;
+    std::map<std::pair<PlantedKind, Miss>, int> kinds;
+    for (const PlantedPattern& pattern : summary.planted) {
+      constexpr std::array<std::size_t, planted_kind_count> edges = {3, 5, 2, 3};
+      ASSERT_EQ(pattern.keys.size(), edges[static_cast<std::size_t>(pattern.kind)]) << pattern.name;
+      Timestamp closes = 0;
+      Timestamp recalled = 0;
+      for (const std::string& key : pattern.keys) {
+        EXPECT_TRUE(used.insert(key).second) << key << " belongs to two patterns";
+        closes = std::max(closes, payments.at(key).time);
+        recalled = std::max(recalled, payments.at(key).deleted.value_or(0));
+      }
+      EXPECT_EQ(pattern.closes, closes) << pattern.name;
+      EXPECT_EQ(pattern.recalled, recalled) << pattern.name;
+      ++kinds[{pattern.kind, pattern.misses}];
+    }
+    EXPECT_EQ(kinds.size(), 4U + 19U);
   }
 }
 
-TEST(Payments, TruthHoldsForNumbersAsIds) {
-  PaymentsOptions options = crowded(4);
-  options.ids = IdStyle::number;
-  Truth(options).check();
-}
-
-TEST(Payments, TruthHoldsWithoutAWindow) {
-  PaymentsOptions options = crowded(5);
-  options.updates = 800;
-  options.window = 0;
-  Truth(options).check();
-}
-
-TEST(Payments, EveryEndOccursAndEveryPatternOutlivesABatch) {
+TEST(Payments, ChargeBacksComeInTimeAndAfterABatch) {
   PaymentsOptions options = crowded();
   options.accounts = 4'000;
   options.updates = 20'000;
-  options.planted = {60, 60, 60, 60, 60, 60};
-  const auto summary = generate_payments(options, [](const PaymentRecord&) {});
-  std::map<PlantedEnd, int> ends;
-  Timestamp longest = 0;
+  options.planted = {60, 60, 60, 60};
+  options.recalled = 1;
+  PaymentsSummary summary;
+  const auto payments = payments_of(options, summary);
+  int recalled = 0;
   for (const PlantedPattern& pattern : summary.planted) {
-    ++ends[pattern.end];
-    if (pattern.end == PlantedEnd::alive) {
-      EXPECT_EQ(pattern.vanishes, 0);
-      continue;
+    if (pattern.recalled == 0) continue;
+    ++recalled;
+    EXPECT_EQ(pattern.misses, Miss::nothing) << pattern.name;
+    EXPECT_NE(pattern.kind, PlantedKind::smurfing) << pattern.name;
+    EXPECT_GE(pattern.recalled - pattern.closes, 3 * hour) << pattern.name;
+    Timestamp oldest = pattern.closes;
+    for (const std::string& key : pattern.keys) oldest = std::min(oldest, payments.at(key).time);
+    EXPECT_LT(pattern.recalled - oldest, 24 * hour) << pattern.name;
+  }
+  EXPECT_GT(recalled, 120);
+}
+
+TEST(Payments, ActivityFollowsAPowerLaw) {
+  PaymentsOptions options;
+  options.updates = 200'000;
+  std::map<std::string, std::size_t> payments;
+  std::size_t all = 0;
+  std::set<std::pair<std::string, std::string>> pairs;
+  generate_payments(options, [&](const PaymentRecord& record) {
+    if (record.update.label != "PAYMENT" || record.update.kind != UpdateKind::insert_edge) return;
+    ++all;
+    ++payments[text_of(record.update.source)];
+    pairs.emplace(text_of(record.update.source), text_of(record.update.target));
+  });
+  std::size_t most = 0;
+  for (const auto& [account, count] : payments) most = std::max(most, count);
+  EXPECT_GT(static_cast<double>(most), 30 * static_cast<double>(all) / static_cast<double>(payments.size()));
+  EXPECT_LT(pairs.size(), all) << "some pairs pay more than once";
+}
+
+TEST(Payments, LabelsOfVerticesFollowTheirNames) {
+  const std::map<std::string, std::string_view> labels = {{"acct", "Account"}, {"shop", "Merchant"}, {"atm", "Atm"}};
+  generate_payments(crowded(), [&](const PaymentRecord& record) {
+    for (const auto& [id, label] : {std::pair(record.update.source, *record.update.source_label),
+                                    std::pair(record.update.target, *record.update.target_label)}) {
+      const std::string text = text_of(id);
+      EXPECT_EQ(labels.at(text.substr(0, text.find('-'))), label) << text;
     }
-    EXPECT_GE(pattern.vanishes - pattern.closes, options.window / 8);
-    EXPECT_LE(pattern.vanishes, summary.last_time);
-    longest = std::max(longest, pattern.vanishes - pattern.closes);
-  }
-  EXPECT_GT(ends[PlantedEnd::expired], 150);
-  EXPECT_GT(ends[PlantedEnd::recalled], 50);
-  EXPECT_GT(ends[PlantedEnd::alive], 10);
-  EXPECT_GT(longest, options.window) << "no pattern was kept alive by repeated payments";
+  });
 }
 
-// A stream of the demo's size. Take every edge that ever was, as if nothing expired: there is no pattern but the planted ones.
-// What holds for this union holds at every instant.
-class AtScale : public testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    PaymentsOptions options;
-    options.updates = 200'000;
-    union_ = std::make_unique<test::PlainGraph>();
-    summary_ = generate_payments(options, [](const PaymentRecord& record) {
-      if (record.update.kind == UpdateKind::insert_edge) union_->insert(record.update);
-    });
-  }
-  static void TearDownTestSuite() { union_.reset(); }
-
-  static std::set<std::vector<std::string>> planted(PlantedKind kind) {
-    std::set<std::vector<std::string>> result;
-    for (const PlantedPattern& pattern : summary_.planted) {
-      if (pattern.kind == kind) result.insert(pattern.vertices);
-    }
-    return result;
-  }
-  static std::set<std::vector<std::string>> found(const test::PlainGraph& graph, PlantedKind kind) {
-    std::set<std::vector<std::string>> result;
-    for (const test::Names& names : test::PlainMatcher(graph, standing(planted_name(kind))).run())
-      result.insert(test::texts_of(names));
-    return result;
-  }
-
-  // The edges of a label that are left after removing each vertex through which no ring passes.
-  static test::PlainGraph peeled(const std::string& label) {
-    test::PlainGraph graph;
-    graph.labels = union_->labels;
-    for (const auto& [source, target] : union_->edges.at(label)) graph.insert({source, label, target});
-    std::vector<test::Name> candidates;
-    for (const auto& [name, of] : graph.labels) candidates.push_back(name);
-    while (!candidates.empty()) {
-      const test::Name name = candidates.back();
-      candidates.pop_back();
-      const std::set<test::Name> targets = graph.out[{name, label}];
-      const std::set<test::Name> sources = graph.in[{name, label}];
-      if (!targets.empty() && !sources.empty()) continue;
-      for (const auto& target : targets) graph.erase({name, label, target});
-      for (const auto& source : sources) graph.erase({source, label, name});
-      candidates.insert(candidates.end(), targets.begin(), targets.end());
-      candidates.insert(candidates.end(), sources.begin(), sources.end());
-    }
-    return graph;
-  }
-
-  static std::unique_ptr<test::PlainGraph> union_;
-  static PaymentsSummary summary_;
-};
-std::unique_ptr<test::PlainGraph> AtScale::union_;
-PaymentsSummary AtScale::summary_;
-
-TEST_F(AtScale, TransfersFormNoRingButThePlantedOnes) {
-  const test::PlainGraph rings = peeled("TRANSFER");
-  EXPECT_EQ(rings.edges.at("TRANSFER").size(), 100U * (3 + 4 + 5)) << "a ring of some length formed by accident";
-  for (const PlantedKind kind : {PlantedKind::ring3, PlantedKind::ring4, PlantedKind::ring5}) {
-    EXPECT_EQ(found(rings, kind), planted(kind)) << planted_name(kind);
-  }
-}
-
-TEST_F(AtScale, CashPatternsAreThePlantedOnes) {
-  for (const PlantedKind kind : {PlantedKind::scatter_gather, PlantedKind::fan_in, PlantedKind::chain}) {
-    EXPECT_EQ(planted(kind).size(), 100U);
-    EXPECT_EQ(found(*union_, kind), planted(kind)) << planted_name(kind);
-  }
-}
-
-TEST_F(AtScale, CountedPatternsOccur) {
-  EXPECT_GT(test::PlainMatcher(*union_, standing("refund")).run().size(), 1'000U);
-  EXPECT_GT(test::PlainMatcher(*union_, standing("shared_shop")).run().size(), 1'000U);
-}
-
-TEST_F(AtScale, ActivityFollowsAPowerLaw) {
-  std::vector<std::size_t> degrees;
-  for (const auto& [key, targets] : union_->out) {
-    if (key.second == "PAYMENT") degrees.push_back(targets.size());
-  }
-  std::ranges::sort(degrees, std::greater<>());
-  const double average = static_cast<double>(union_->edges.at("PAYMENT").size()) / static_cast<double>(degrees.size());
-  EXPECT_GT(static_cast<double>(degrees.front()), 30 * average);
-}
-
-TEST_F(AtScale, LabelsOfVerticesFollowTheirNames) {
-  const std::map<std::string, std::string> labels = {{"acct", "Account"}, {"shop", "Merchant"}, {"atm", "Atm"}};
-  for (const auto& [name, label] : union_->labels) {
-    const std::string text = test::text_of(name);
-    ASSERT_EQ(labels.at(text.substr(0, text.find('-'))), label) << text;
-  }
-}
-
-TEST(Payments, EveryPatternFileIsReadAndNamed) {
+TEST(Payments, EveryPatternHasItsFile) {
   std::set<std::string> names;
   for (const auto& entry :
-       std::filesystem::directory_iterator(std::filesystem::path(DELTAMATCH_SOURCE_DIR) / "config" / "patterns")) {
-    if (entry.path().extension() == ".pattern") names.insert(entry.path().stem());
-  }
-  std::set<std::string> expected = {"refund", "shared_shop"};
-  for (const PlantedKind kind : kinds()) expected.emplace(planted_name(kind));
+       std::filesystem::directory_iterator(std::filesystem::path(DELTAMATCH_SOURCE_DIR) / "config" / "patterns"))
+    names.insert(entry.path().filename());
+  std::set<std::string> expected;
+  for (std::size_t kind = 0; kind < planted_kind_count; ++kind)
+    expected.insert(std::string(planted_name(static_cast<PlantedKind>(kind))) + ".pattern");
   EXPECT_EQ(names, expected);
-  for (const std::string& name : names) EXPECT_NO_THROW((void)standing(name)) << name;
 }
 
 TEST(Payments, MemoryOfThePlanIsAllThatIsHeld) {

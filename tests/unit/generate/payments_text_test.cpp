@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <set>
 
 #include "deltamatch/error.hpp"
 #include "generate/payments.hpp"
@@ -17,13 +18,19 @@ using test::written;
 PaymentsOptions small() {
   PaymentsOptions options;
   options.updates = 2'000;
-  options.accounts = 200;
+  options.accounts = 400;
   options.merchants = 20;
   options.atms = 5;
-  options.planted = {3, 3, 3, 3, 3, 3};
+  options.planted = {2, 2, 2, 2};
+  options.decoys = 1;
   options.charge_backs = 0.05;
   options.start = 1'700'000'000'000'007;
   return options;
+}
+
+std::string amount(const PaymentRecord& record) {
+  const std::string cents = std::to_string(100 + record.amount % 100);
+  return std::to_string(record.amount / 100) + '.' + cents.substr(1);
 }
 
 struct Texts {
@@ -42,25 +49,28 @@ Texts texts(const PaymentsOptions& options) {
 }
 
 TEST(PaymentsText, CsvStatesEveryRecord) {
-  PaymentsOptions options = small();
-  options.amounts = true;
+  const PaymentsOptions options = small();
   const auto rows = texts(options).rows;
   ASSERT_EQ(rows.size(), 2'001U);
-  EXPECT_EQ(rows[0], "op,source,target,label,source_label,target_label,time,amount");
+  EXPECT_EQ(rows[0], "op,txn_id,source,target,label,source_label,target_label,time,amount,channel");
   std::size_t i = 0;
   generate_payments(options, [&](const PaymentRecord& record) {
-    const auto fields = split(rows.at(++i), ',');
-    ASSERT_EQ(fields.size(), 8U);
+    auto fields = split(rows.at(++i), ',');
+    fields.resize(10);  // without the empty ones at the end
     const Update& u = record.update;
-    EXPECT_EQ(fields[0], u.kind == UpdateKind::insert_edge ? "+" : "-");
-    EXPECT_EQ(fields[1], u.source.text());
-    EXPECT_EQ(fields[2], u.target.text());
-    EXPECT_EQ(fields[3], u.label);
-    EXPECT_EQ(fields[4], *u.source_label);
-    EXPECT_EQ(fields[5], *u.target_label);
-    ASSERT_THAT(fields[6], testing::MatchesRegex("[0-9]{10}\\.[0-9]{6}"));
-    EXPECT_EQ(std::stoll(fields[6].substr(0, 10)) * 1'000'000 + std::stoll(fields[6].substr(11)), *u.time);
-    EXPECT_EQ(fields[7], std::to_string(record.amount));
+    const bool insert = u.kind == UpdateKind::insert_edge;
+    EXPECT_EQ(fields[0], insert ? "+" : "-");
+    EXPECT_EQ(fields[1], u.key()->text());
+    EXPECT_EQ(fields[2], u.source.text());
+    EXPECT_EQ(fields[3], u.target.text());
+    EXPECT_EQ(fields[4], u.label);
+    EXPECT_EQ(fields[5], *u.source_label);
+    EXPECT_EQ(fields[6], *u.target_label);
+    ASSERT_THAT(fields[7], testing::MatchesRegex("[0-9]{10}\\.[0-9]{6}"));
+    EXPECT_EQ(std::stoll(fields[7].substr(0, 10)) * 1'000'000 + std::stoll(fields[7].substr(11)), *u.time);
+    EXPECT_EQ(fields[8], insert ? amount(record) : "");
+    EXPECT_EQ(fields[9], record.channel);
+    EXPECT_EQ(record.channel.empty(), !insert);
   });
 }
 
@@ -69,31 +79,30 @@ TEST(PaymentsText, JsonlStatesEveryRecord) {
   options.format = PaymentsFormat::jsonl;
   for (const bool numbers : {false, true}) {
     options.ids = numbers ? IdStyle::number : IdStyle::text;
-    options.amounts = numbers;
     const auto rows = texts(options).rows;
     ASSERT_EQ(rows.size(), 2'000U);
     std::size_t i = 0;
     generate_payments(options, [&](const PaymentRecord& record) {
       const Update& u = record.update;
       const auto id = [&](const Id& x) { return x.is_text() ? '"' + std::string(x.text()) + '"' : std::to_string(x.number()); };
-      std::string expected = std::string(R"({"op":")") + (u.kind == UpdateKind::insert_edge ? "+" : "-") + R"(","source":)" +
-                             id(u.source) + R"(,"target":)" + id(u.target) + R"(,"label":")" + std::string(u.label) +
-                             R"(","source_label":")" + std::string(*u.source_label) + R"(","target_label":")" +
-                             std::string(*u.target_label) + R"(","time":)" + std::to_string(*u.time);
-      if (numbers) expected += R"(,"amount":)" + std::to_string(record.amount);
+      const bool insert = u.kind == UpdateKind::insert_edge;
+      std::string expected = std::string(R"({"op":")") + (insert ? "+" : "-") + R"(","txn_id":)" + id(*u.key()) +
+                             R"(,"source":)" + id(u.source) + R"(,"target":)" + id(u.target) + R"(,"label":")" +
+                             std::string(u.label) + R"(","source_label":")" + std::string(*u.source_label) +
+                             R"(","target_label":")" + std::string(*u.target_label) + R"(","time":)" + std::to_string(*u.time);
+      if (insert) expected += R"(,"amount":")" + amount(record) + R"(","channel":")" + std::string(record.channel) + '"';
       EXPECT_EQ(rows.at(i++), expected + "}");
     });
   }
 }
 
-// What replay reads from the text without any option.
+// What replay reads from the text without an option, or with one for keys and attributes.
 TEST(PaymentsText, CodecsReadWhatIsWritten) {
   PaymentsOptions options = small();
   for (const bool csv : {true, false}) {
     for (const IdStyle ids : {IdStyle::text, IdStyle::number}) {
       options.format = csv ? PaymentsFormat::csv : PaymentsFormat::jsonl;
       options.ids = ids;
-      options.amounts = ids == IdStyle::number;
       auto rows = texts(options).rows;
       const auto format = ingest::detect_format(rows[0] + '\n' + rows[1] + '\n');
       ASSERT_EQ(format, csv ? ingest::Format::csv : ingest::Format::jsonl);
@@ -124,8 +133,8 @@ TEST(PaymentsText, NumbersAsIdsDoNotOverlap) {
   options.ids = IdStyle::number;
   generate_payments(options, [&](const PaymentRecord& record) {
     const auto check = [](std::int64_t id, std::string_view label) {
-      EXPECT_EQ(label, id < 200 ? "Account" : id < 220 ? "Merchant" : "Atm") << id;
-      EXPECT_LT(id, 225);
+      EXPECT_EQ(label, id < 400 ? "Account" : id < 420 ? "Merchant" : "Atm") << id;
+      EXPECT_LT(id, 425);
     };
     check(record.update.source.number(), *record.update.source_label);
     check(record.update.target.number(), *record.update.target_label);
@@ -137,16 +146,19 @@ TEST(PaymentsText, TruthStatesEveryPlantedPattern) {
   const auto truth = texts(options).truth;
   const auto planted = generate_payments(options, [](const PaymentRecord&) {}).planted;
   ASSERT_EQ(truth.size(), planted.size() + 1);
-  EXPECT_EQ(truth[0], "kind,vertices,closes,vanishes,end");
+  EXPECT_EQ(truth[0], "name,pattern,kind,misses,keys,closes,recalled");
+  std::set<std::string> names;
   for (std::size_t i = 0; i < planted.size(); ++i) {
-    const auto fields = split(truth[i + 1], ',');
-    ASSERT_EQ(fields.size(), 5U);
-    EXPECT_EQ(fields[0], planted_name(planted[i].kind));
-    EXPECT_EQ(split(fields[1], ' '), planted[i].vertices);
-    EXPECT_EQ(fields[2], std::to_string(planted[i].closes));
-    EXPECT_EQ(fields[3], planted[i].end == PlantedEnd::alive ? "" : std::to_string(planted[i].vanishes));
-    constexpr std::array<std::string_view, 3> ends = {"expired", "recalled", "alive"};
-    EXPECT_EQ(fields[4], ends[static_cast<std::size_t>(planted[i].end)]);
+    auto fields = split(truth[i + 1], ',');
+    fields.resize(7);  // without the empty ones at the end
+    EXPECT_EQ(fields[0], planted[i].name);
+    EXPECT_TRUE(names.insert(fields[0]).second) << fields[0];
+    EXPECT_EQ(fields[1], planted_name(planted[i].kind));
+    EXPECT_EQ(fields[2], planted[i].misses == Miss::nothing ? "planted" : "decoy");
+    EXPECT_EQ(fields[3], miss_name(planted[i].misses));
+    EXPECT_EQ(split(fields[4], ' '), planted[i].keys);
+    EXPECT_EQ(fields[5], std::to_string(planted[i].closes));
+    EXPECT_EQ(fields[6], planted[i].recalled == 0 ? "" : std::to_string(planted[i].recalled));
   }
   EXPECT_TRUE(std::ranges::is_sorted(planted, {}, &PlantedPattern::closes));
 }
@@ -204,16 +216,15 @@ TEST(PaymentsText, EveryBoundIsRefusedByName) {
   EXPECT_THAT(refusal([](Options& o) { o.exponent = 2; }), HasSubstr("exponent"));
   EXPECT_THAT(refusal([](Options& o) { o.exponent = nan; }), HasSubstr("exponent"));
   EXPECT_THAT(refusal([](Options& o) { o.charge_backs = 1.5; }), HasSubstr("charge-backs"));
-  EXPECT_THAT(refusal([](Options& o) { o.recalled = 0.6, o.repeated = 0.6; }), HasSubstr("recalled and repeated"));
-  EXPECT_THAT(refusal([](Options& o) { o.recalled = nan; }), HasSubstr("recalled and repeated"));
+  EXPECT_THAT(refusal([](Options& o) { o.recalled = 1.1; }), HasSubstr("the share of recalled patterns"));
+  EXPECT_THAT(refusal([](Options& o) { o.recalled = nan; }), HasSubstr("the share of recalled patterns"));
+  EXPECT_THAT(refusal([](Options& o) { o.repeated = -0.1; }), HasSubstr("repeated payments is out of range"));
   EXPECT_THAT(refusal([](Options& o) { o.start = -1; }), HasSubstr("the start is out of range"));
   EXPECT_THAT(refusal([](Options& o) { o.duration = 0; }), HasSubstr("the duration is out of range"));
-  EXPECT_THAT(refusal([](Options& o) { o.duration = 1'500, o.window = 0, o.planted_span = 16; }),
-              HasSubstr("more updates than"));
-  EXPECT_THAT(refusal([](Options& o) { o.window = -1; }), HasSubstr("the window is out of range"));
-  EXPECT_THAT(refusal([](Options& o) { o.planted_span = 0; }), HasSubstr("the span of planted patterns is out of range"));
-  EXPECT_THAT(refusal([](Options& o) { o.planted_span = o.window / 4 + 1; }), HasSubstr("exceeds a quarter of the window"));
-  EXPECT_EQ(refusal([](Options& o) { o.planted.fill(0), o.updates = 0; }), "accepted");
+  EXPECT_THAT(refusal([](Options& o) { o.duration = 36 * 3'600'000'000LL; }), HasSubstr("give more than 36 hours"));
+  EXPECT_THAT(refusal([](Options& o) { o.planted.fill(0), o.decoys = 0, o.duration = 1'500; }), HasSubstr("more updates than"));
+  EXPECT_THAT(refusal([](Options& o) { o.decoys = 100; }), HasSubstr("more than half of the accounts"));
+  EXPECT_EQ(refusal([](Options& o) { o.planted.fill(0), o.decoys = 0, o.updates = 0; }), "accepted");
   EXPECT_EQ(refusal([](Options& o) { o.charge_backs = 1; }), "accepted");
 }
 
