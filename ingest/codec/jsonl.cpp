@@ -67,7 +67,8 @@ class JsonlCodec final : public Codec {
     std::optional<RejectReason> refused;
     if (const auto error = read(record, refused)) {
       const bool structured = record[first] == '{' || record[first] == '[';
-      return refuse(RejectReason::malformed, structured ? simdjson::error_message(error) : std::string(no_object));
+      return refuse(RejectReason::malformed,
+                    structured ? simdjson::error_message(error_alone(record, error)) : std::string(no_object));
     }
     if (refused) return refuse_whole(record, *refused);
     if (std::exchange(may_begin_with_words_, false) && is_header()) return header();
@@ -169,6 +170,23 @@ class JsonlCodec final : public Codec {
     }
     return document.current_location().error() == simdjson::OUT_OF_BOUNDS ? simdjson::SUCCESS : simdjson::TRAILING_CONTENT;
   }
+
+  /// What is wrong with a record that could not be read. simdjson looks at the byte behind a record: before a closing bracket
+  /// it may find another error. So this reads a copy, which has none there.
+  simdjson::error_code error_alone(std::string_view record, simdjson::error_code found) {
+    const simdjson::padded_string copy(record);
+    ondemand::document document;
+    if (const auto error = parser_.iterate(copy).get(document)) return error;
+    ondemand::array array;
+    if (record[record.find_first_not_of(" \t\r\n")] == '[') {
+      const auto error = document.get_array().get(array);
+      return error ? error : or_else(pass(array), found);
+    }
+    ondemand::object object;
+    const auto error = document.get_object().get(object);
+    return error ? error : or_else(pass(object), found);
+  }
+  static simdjson::error_code or_else(simdjson::error_code error, simdjson::error_code other) { return error ? error : other; }
 
   simdjson::error_code read_elements(ondemand::array array, std::optional<RejectReason>& refused) {
     std::size_t element = 0;
