@@ -43,7 +43,7 @@ bool may_be_no_name(std::string_view text) noexcept {
     case '?':
       return text.size() <= 3;
     case '#':
-      return text.size() == 4;
+      return text.size() >= 4 && text.size() <= 7;
     case 'U':
     case 'u':
       return text.size() == 9;
@@ -187,8 +187,8 @@ std::string what_of_operation(std::string_view name, std::string_view value) {
 }
 
 std::string remedy_of_unread(const OptionSpelling& spelling, std::string_view columns, std::string_view name,
-                             std::string_view value) {
-  return fmt::format("{}, {} says that it is no operation", remedy_of_operation(spelling, columns, name, value),
+                             std::string_view value, std::string_view insertions) {
+  return fmt::format("{}, {} says that it is no operation", remedy_of_operation(spelling, columns, name, value, insertions),
                      spell_columns(spelling, with_column(columns, "op=")));
 }
 

@@ -106,6 +106,12 @@ class PlainCodec final : public Codec {
     only_first_ = arity_ == 0;
     if (doubts_ == nullptr) return decoded;
     if (tabs_ && record[0] == '#' && doubts_hashes_ && !may_stand_for_none(fields[0])) doubts_->begins_with_hash(record);
+    if (doubts_hashes_ && layout_.has(Role::source)) {
+      const std::string_view source = fields[static_cast<std::size_t>(layout_.column(Role::source))];
+      const std::string_view target = fields[static_cast<std::size_t>(layout_.column(Role::target))];
+      if (source.front() == '+' || source.front() == '-') [[unlikely]]
+        doubts_->signed_source(source, target.front() == '+' || target.front() == '-');
+    }
     if (guesses_ && layout_.has(Role::label) && doubts_->watches_third_column())
       doubts_->label_of_third_column(fields[static_cast<std::size_t>(layout_.column(Role::label))]);
     return decoded;

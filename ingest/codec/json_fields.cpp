@@ -141,14 +141,31 @@ simdjson::error_code JsonFields::watch(ondemand::value value) {
     if (!same) {
       looked_at_ = token;
       looked_at_in_ = names_.watched_key();
-      says_removal_ = says_removal(looked_at_in_, token);
+      says_removal_ = removes(looked_at_in_, token);
     }
+    // An end that all records have is no end of the edge.
+    if (says_removal_ && is_end_in_some_rows(looked_at_in_) && ++ends_ == records_) return pass(value);
     if (says_removal_) {
       removal_field_ = names_.watched_key();
       removal_ = token;
     }
   }
   return pass(value);
+}
+
+/// Whether a value of a field says a removal. Remembers what the field had before.
+bool JsonFields::removes(const std::string& field, std::string_view value) {
+  const bool is_action = same_letters(field, "action");
+  if (needs_mapping(field, value) || (is_action && value == "A")) {
+    insertion_ = value;
+    inserted_in_ = field;
+  }
+  if (is_action && value == "R") return inserted_in_ == field && insertion_ == "A";  // added and removed
+  if (is_change_sign(field) && counts_something(field, value)) {
+    no_sign_ = field;
+    if (doubts_ != nullptr) doubts_->clear_operation(field);
+  }
+  return no_sign_ != field && says_removal(field, value);
 }
 
 simdjson::error_code JsonFields::take(std::uint32_t index, ondemand::value value) {  // NOLINT(misc-no-recursion)

@@ -257,9 +257,15 @@ class JsonlCodec final : public Codec {
   }
 
   void tell_unread_operation() {
-    if (doubts_->again("operation_unread")) return;
-    doubts_->tell("operation_unread", what_of_operation(fields_.removal_field(), fields_.removal()),
-                  remedy_of_unread(spelling_, columns_, fields_.removal_field(), fields_.removal()));
+    const std::string& field = fields_.removal_field();
+    const bool sign = is_change_sign(field);
+    if (sign ? doubts_->suspect_again(field) : doubts_->again("operation_unread")) return;
+    const std::string what = what_of_operation(field, fields_.removal());
+    const std::string remedy = remedy_of_unread(spelling_, columns_, field, fields_.removal(), fields_.insertion());
+    if (sign)
+      doubts_->suspect_operation(field, what, remedy);
+    else
+      doubts_->tell("operation_unread", what, remedy);
   }
 
   void watch_label(bool states) {
@@ -344,6 +350,7 @@ class JsonlCodec final : public Codec {
     if (has(part, Role::time)) {
       const std::string_view text = of(part, Role::time).text;
       update.time = times_.read(text);
+      if (!update.time && !has(part, Role::source) && !has(part, Role::vertex)) return edge(part, inserts, update);
       if (!update.time) {
         return fault(RejectReason::bad_time,
                      fmt::format("{} {} is not a time, or beyond the range", name(part, Role::time), in_ticks(text)));
