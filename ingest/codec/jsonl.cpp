@@ -168,7 +168,7 @@ class JsonlCodec final : public Codec {
       if (const auto error = fields_.walk(object, JsonTree::root)) return error;
       refused = say();
     }
-    return document.current_location().error() == simdjson::OUT_OF_BOUNDS ? simdjson::SUCCESS : simdjson::TRAILING_CONTENT;
+    return is_at_end(document) ? simdjson::SUCCESS : simdjson::TRAILING_CONTENT;
   }
 
   /// What is wrong with a record that could not be read. simdjson looks at the byte behind a record: before a closing bracket
@@ -177,16 +177,21 @@ class JsonlCodec final : public Codec {
     const simdjson::padded_string copy(record);
     ondemand::document document;
     if (const auto error = parser_.iterate(copy).get(document)) return error;
-    ondemand::array array;
+    simdjson::error_code error{};
     if (record[record.find_first_not_of(" \t\r\n")] == '[') {
-      const auto error = document.get_array().get(array);
-      return error ? error : or_else(pass(array), found);
+      ondemand::array array;
+      error = document.get_array().get(array);
+      if (!error) error = pass(array);
+    } else {
+      ondemand::object object;
+      error = document.get_object().get(object);
+      if (!error) error = pass(object);
     }
-    ondemand::object object;
-    const auto error = document.get_object().get(object);
-    return error ? error : or_else(pass(object), found);
+    if (error) return error;
+    return is_at_end(document) ? found : simdjson::TRAILING_CONTENT;
   }
-  static simdjson::error_code or_else(simdjson::error_code error, simdjson::error_code other) { return error ? error : other; }
+
+  static bool is_at_end(ondemand::document& document) { return document.current_location().error() == simdjson::OUT_OF_BOUNDS; }
 
   simdjson::error_code read_elements(ondemand::array array, std::optional<RejectReason>& refused) {
     std::size_t element = 0;

@@ -170,9 +170,9 @@ TEST(Jsonl, BrokenJsonIsMalformedWhereverItBreaks) {
 
 TEST(Jsonl, BytesBehindABrokenRecordDoNotChangeItsMessage) {
   const auto codec = make_codec(Format::jsonl, {});
-  for (const std::string record :
-       {R"({"source":1,"target":2,["edge":"t","z":{"n":"x"},"b":true})", R"([{"source":1,"target":[2])",
-        R"({"source":1,"target":2,"z":{"n":1})", R"({"source":1,"target":2)", "{", "[", "}"}) {
+  for (const std::string record : {R"({"source":1,"target":2,["edge":"t","z":{"n":"x"},"b":true})",
+                                   R"([{"source":1,"target":[2])", R"({"source":1,"target":2,"z":{"n":1})",
+                                   R"({"source":1,"target":2)", R"({"source":1}},"n":1})", R"([{}]])", "{", "[", "}"}) {
     const std::string alone(codec->decode(record).message);
     EXPECT_NE(alone, "");
     for (const char behind : {'}', ']', '"', ',', '{', '1', ' ', '\0'}) {
