@@ -223,7 +223,7 @@ simdjson::error_code JsonFields::take_inner(std::uint32_t index, ondemand::json_
 simdjson::error_code JsonFields::take_scalar(ondemand::json_type type, ondemand::value& value, Scalar& scalar) {
   if (type == ondemand::json_type::string) {
     scalar.kind = Scalar::Kind::string;
-    scalar.text = token_text(value.raw_json_token());
+    if (const auto error = take_token(value, scalar.text)) return error;
     return take_quotes(scalar.text, unescaped_) ? simdjson::SUCCESS : simdjson::STRING_ERROR;
   }
   scalar = {Scalar::Kind::number, token_text(value.raw_json_token())};

@@ -70,6 +70,12 @@ inline bool take_quotes(std::string_view& token, std::string& unescaped) {
   return true;
 }
 
+/// Reads a string's token and steps over it. A string that is not stepped over passes for a key if a colon follows it.
+inline simdjson::error_code take_token(ondemand::value& value, std::string_view& token) {
+  token = token_text(value.raw_json_token());
+  return value.get_raw_json_string().error();
+}
+
 inline simdjson::error_code pass(ondemand::value value, int depth = 0);
 
 /// Reads an array to its end, so that values which are not used are still checked.
@@ -110,7 +116,8 @@ inline simdjson::error_code pass(ondemand::value value, int depth) {
       return pass(object, depth + 1);
     }
     case ondemand::json_type::string: {
-      std::string_view text = token_text(value.raw_json_token());
+      std::string_view text;
+      if (const auto error = take_token(value, text)) return error;
       std::string unescaped;
       return take_quotes(text, unescaped) ? simdjson::SUCCESS : simdjson::STRING_ERROR;
     }

@@ -157,6 +157,9 @@ TEST(Jsonl, BrokenJsonIsMalformedWhereverItBreaks) {
                              "{\"source\":\"\xff\",\"target\":2}",
                              R"({"source":"a,"target":2})",
                              R"({"source":1,"target":2,"x":{"y"}})",
+                             R"({"source":1,"target":2,"x":{"y":"z":3},"w":4}})",
+                             R"({"source":1,"target":2,"x":["y":3,{"z":4}]]})",
+                             R"({"x":{"source":"y":3},"source":1,"target":2}})",
                              R"({source:1,"target":2})",
                              R"({"source":12abc,"target":2})"}) {
     EXPECT_THAT(decode(Format::jsonl, {record, R"({"source":1,"target":2})"}),
