@@ -144,7 +144,10 @@ simdjson::error_code JsonFields::watch(ondemand::value value) {
       says_removal_ = removes(looked_at_in_, token);
     }
     // An end that all records have is no end of the edge.
-    if (says_removal_ && is_end_in_some_rows(looked_at_in_) && ++ends_ == records_) return pass(value);
+    if (says_removal_ && is_end_in_some_rows(looked_at_in_)) {
+      if (std::exchange(last_end_, records_) != records_) ++ends_;
+      if (ends_ == records_) return pass(value);
+    }
     if (says_removal_) {
       removal_field_ = names_.watched_key();
       removal_ = token;
@@ -161,11 +164,12 @@ bool JsonFields::removes(const std::string& field, std::string_view value) {
     inserted_in_ = field;
   }
   if (is_action && value == "R") return inserted_in_ == field && insertion_ == "A";  // added and removed
-  if (is_change_sign(field) && counts_something(field, value)) {
-    no_sign_ = field;
+  const bool counts = std::ranges::find(counts_, field) != counts_.end();
+  if (!counts && counts_something(field, value)) {
+    if (counts_.size() < most_counts) counts_.push_back(field);
     if (doubts_ != nullptr) doubts_->clear_operation(field);
   }
-  return no_sign_ != field && says_removal(field, value);
+  return !counts && says_removal(field, value);
 }
 
 simdjson::error_code JsonFields::take(std::uint32_t index, ondemand::value value) {  // NOLINT(misc-no-recursion)

@@ -100,8 +100,10 @@ class JsonFields {
   bool says_removal_ = false;
   std::string insertion_;  // the last value that inserts and needs a mapping, and its field
   std::string inserted_in_;
-  std::string no_sign_;     // a field called like a sign that has other numbers
-  std::uint64_t ends_ = 0;  // objects that have an end of the edge
+  static constexpr std::size_t most_counts = 64;
+  std::vector<std::string> counts_;  // fields called like a sign or a flag that have other values
+  std::uint64_t ends_ = 0;           // objects that have an end of the edge, and the last one
+  std::uint64_t last_end_ = 0;
   std::string fault_;
 };
 

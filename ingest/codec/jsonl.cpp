@@ -263,11 +263,11 @@ class JsonlCodec final : public Codec {
 
   void tell_unread_operation() {
     const std::string& field = fields_.removal_field();
-    const bool sign = is_change_sign(field);
-    if (sign ? doubts_->suspect_again(field) : doubts_->again("operation_unread")) return;
+    const bool unsure = may_count(field, fields_.removal());
+    if (unsure ? doubts_->suspect_again(field) : doubts_->again("operation_unread")) return;
     const std::string what = what_of_operation(field, fields_.removal());
     const std::string remedy = remedy_of_unread(spelling_, columns_, field, fields_.removal(), fields_.insertion());
-    if (sign)
+    if (unsure)
       doubts_->suspect_operation(field, what, remedy);
     else
       doubts_->tell("operation_unread", what, remedy);

@@ -121,6 +121,8 @@ bool is_change_sign(std::string_view column) noexcept {
   return is_called(column, std::to_array<std::string_view>({"sign", "diff", "mzdiff", "delta"}));
 }
 
+bool may_count(std::string_view column, std::string_view value) noexcept { return is_change_sign(column) || value == "0"; }
+
 bool is_one(std::string_view value) noexcept { return value == "1" || value == "+1" || value == "-1"; }
 
 bool is_free_text(std::string_view column, std::string_view value) noexcept {
@@ -224,11 +226,13 @@ bool says_removal(std::string_view column, std::string_view value) noexcept {
   if (is_life_flag(column))
     return usual_flag(value) == true || read_state(value) == false;  // `false` keeps an edge in a deletion flag
   if (is_deletion_flag(column) || is_end_flag(column)) {
-    const bool may_count = value == "1" && is_called(column, std::to_array<std::string_view>({"removed", "closed", "expired"}));
-    return usual_flag(value) == false && !may_count;
+    const bool is_count = value == "1" && is_called(column, std::to_array<std::string_view>({"removed", "closed", "expired"}));
+    return usual_flag(value) == false && !is_count;
   }
   if (is_sql_server_operation(column) && value == "1") return true;
-  return !is_free_text(column, value) && read_state(value) == false;
+  if (is_free_text(column, value)) return false;
+  const bool is_kind = is_called(column, std::to_array<std::string_view>({"kind"}));  // of an edge, such as left
+  return (is_kind ? read_words(value) : read_state(value)) == false;
 }
 
 bool needs_mapping(std::string_view column, std::string_view value) noexcept {

@@ -19,6 +19,8 @@ namespace deltamatch::ingest {
 
 /// Whether a column says by its name how often a row counts: 1 or +1 inserts, -1 deletes. `sign`, `diff`, `mz_diff`, `delta`.
 [[nodiscard]] bool is_change_sign(std::string_view column) noexcept;
+/// Whether a value that says a removal may be a number of things. So other numbers in the column may take the doubt back.
+[[nodiscard]] bool may_count(std::string_view column, std::string_view value) noexcept;
 /// Whether a value is 1, +1 or -1.
 [[nodiscard]] bool is_one(std::string_view value) noexcept;
 /// Whether a column holds prose by its name, or a value by its number of words. Words in it say no operation.

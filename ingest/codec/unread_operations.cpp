@@ -69,7 +69,7 @@ bool UnreadOperations::may_say_more(Watched& watched, std::string_view value, Do
       watched.filled = doubt_about(watched, value, doubts.position());
     return watched.filled->count < most_others;
   }
-  const bool sure = watched.by_name && !is_change_sign(watched.name);
+  const bool sure = watched.by_name && !may_count(watched.name, value);
   if (sure && doubts.again("operation_unread")) return true;
   const Doubts::Doubt doubt = doubt_about(watched, value, doubts.position());
   if (sure)

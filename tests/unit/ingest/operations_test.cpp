@@ -109,6 +109,8 @@ TEST(OperationColumns, SignsMarksAndEndsInSomeRows) {
   for (const char* value : {"x", "X", "2024-01-02"}) EXPECT_TRUE(says_removal("archived", value)) << value;
   for (const char* value : {"", "7", "no"}) EXPECT_FALSE(says_removal("archived", value)) << value;
   for (const char* name : {"_op", "$op", "op_", "opcode", "kind"}) EXPECT_TRUE(may_say_operation(name)) << name;
+  EXPECT_TRUE(says_removal("kind", "delete"));
+  for (const char* value : {"left", "down", "turn_left"}) EXPECT_FALSE(says_removal("kind", value)) << value;
   EXPECT_TRUE(is_free_text("Comment", ""));
   EXPECT_TRUE(is_free_text("event", "please delete this edge"));
   EXPECT_FALSE(is_free_text("event", "no longer friends"));
@@ -123,7 +125,7 @@ TEST(OperationColumns, ARemedyNamesBothWords) {
   EXPECT_THAT(remedy("action", "R", "A"), HasSubstr("--op-values 'A=+;R=-'"));
   EXPECT_THAT(remedy("diff", "-1", "1"), HasSubstr("--op-values '1=+;-1=-'"));
   EXPECT_THAT(remedy("delta", "-1", "+1"), HasSubstr("--op-values '+1=+;-1=-'"));
-  EXPECT_THAT(remedy("archived", "x", ""), HasSubstr("--columns deleted=archived and --op-values 'x=-'"));
+  EXPECT_THAT(remedy("archived", "x", ""), HasSubstr("--columns deleted=archived and --op-values x=-"));
   EXPECT_THAT(remedy("end_date", "2021-01-01", ""), HasSubstr("leave such records out"));
 }
 
@@ -173,6 +175,7 @@ TEST(UnreadOperations, OfTables) {
                                      {"delta", {"5", "-1"}},
                                      {"diff", {"1", "1"}},
                                      {"current", {"17", "0"}},
+                                     {"current", {"0", "0", "17"}},
                                      {"end_date", {"2021-01-01", "2022-01-01"}},
                                      {"valid_to", {"2099-12-31", "4712-12-31"}},
                                      {"action", {"R", "R"}},
@@ -198,7 +201,10 @@ TEST(UnreadOperations, OfFields) {
     EXPECT_THAT(found(fields), ElementsAre("operation_unread")) << fields[0];
   for (const std::vector<std::string>& fields : {std::vector<std::string>{R"("diff":-1)", R"("diff":3)"},
                                                  {R"("diff":3)", R"("diff":-1)"},
-                                                 {R"("kind":"PAYS")"},
+                                                 {R"("diff":3,"delta":5)", R"("diff":-1,"delta":-1)"},
+                                                 {R"("current":0)", R"("current":17)"},
+                                                 {R"("ended_at":"2021-01-01","left_at":"2021-01-01")"},
+                                                 {R"("kind":"PAYS")", R"("kind":"left")"},
                                                  {R"("ended_at":"2021-01-01")", R"("ended_at":"2022-01-01")"},
                                                  {R"("action":"R")"}})
     EXPECT_THAT(found(fields), ::testing::IsEmpty()) << fields[0];
