@@ -140,8 +140,8 @@ std::string what_of_operation(std::string_view name, std::string_view value) {
 }
 
 std::string remedy_of_unread(const OptionSpelling& spelling, std::string_view columns, std::string_view name,
-                             std::string_view value) {
-  return fmt::format("{}, {} says that it is no operation", remedy_of_operation(spelling, columns, name, value),
+                             std::string_view value, std::string_view insertions) {
+  return fmt::format("{}, {} says that it is no operation", remedy_of_operation(spelling, columns, name, value, insertions),
                      spell_columns(spelling, with_column(columns, "op=")));
 }
 

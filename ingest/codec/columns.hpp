@@ -100,7 +100,7 @@ struct ColumnSpec {
 [[nodiscard]] std::string what_of_operation(std::string_view name, std::string_view value);
 /// What to do about it. `columns` is the option as given.
 [[nodiscard]] std::string remedy_of_unread(const OptionSpelling& spelling, std::string_view columns, std::string_view name,
-                                           std::string_view value);
+                                           std::string_view value, std::string_view insertions = {});
 
 /// What to do if a label column that nobody has named says the operation.
 [[nodiscard]] std::string remedy_of_label(const OptionSpelling& spelling, std::string_view columns, std::string_view name);

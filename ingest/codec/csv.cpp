@@ -330,7 +330,7 @@ class CsvCodec final : public Codec {
                                         spell_columns(spelling_, vertices))
         : twice_          ? one_of_two(*twice_)
         : ends            ? fmt::format("give {}", edges)
-               : fmt::format("give {}, or if there is no header {}", edges, spelling_("columns", first_two(fields_.size())));
+               : fmt::format("give {}, or if there is no header {}", edges, spelling_("columns", columns_by_position(fields_)));
     return end_with(fmt::format("the CSV header {} {}", in_ticks(record, longest), fault), remedy);
   }
 

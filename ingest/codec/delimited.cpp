@@ -121,9 +121,16 @@ class PlainCodec final : public Codec {
     only_first_ = arity_ == 0;
     if (doubts_ == nullptr) return decoded;
     if (tabs_ && record[0] == '#' && doubts_hashes_ && !may_stand_for_none(fields[0])) doubts_->begins_with_hash(record);
+    if (doubts_hashes_ && layout_.has(Role::source) && has_sign(fields, Role::source)) [[unlikely]]
+      doubts_->signed_source(fields[static_cast<std::size_t>(layout_.column(Role::source))], has_sign(fields, Role::target));
     if (guesses_ && layout_.has(Role::label) && doubts_->watches_third_column())
       doubts_->label_of_third_column(fields[static_cast<std::size_t>(layout_.column(Role::label))]);
     return decoded;
+  }
+
+  [[nodiscard]] bool has_sign(std::span<const std::string_view> fields, Role role) const noexcept {
+    const std::string_view field = fields[static_cast<std::size_t>(layout_.column(role))];
+    return field.starts_with('+') || field.starts_with('-');
   }
 
   bool guess_layout(std::size_t count) {

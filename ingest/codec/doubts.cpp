@@ -155,6 +155,22 @@ void Doubts::label_of_third_column(std::string_view label) {
   watches_third_column_ = label_numbers_->see(label, now_);
 }
 
+void Doubts::signed_source(std::string_view source, bool target_has_sign) {
+  signed_target_ = signed_target_ || target_has_sign;
+  minus_ = minus_ || source.front() == '-';
+  if (source.front() == '-' || source.size() == 1) return;
+  if (plus_) {
+    ++plus_->count;
+    return;
+  }
+  plus_ = {"sign_in_id", now_,
+           fmt::format("the sign of {} is read as a part of the id, but may say the operation", in_ticks(source)),
+           fmt::format("if it does, put a blank behind each sign: sed 's/^[+-]/& /' FILE; {} says that ids have signs",
+                       spelling_.common("ids", "string"))};
+}
+
+std::optional<Doubts::Doubt> Doubts::about_signs() const { return minus_ && !signed_target_ ? plus_ : std::nullopt; }
+
 void Doubts::begins_with_hash(std::string_view record) {
   if (hashes_) {
     ++hashes_->count;
@@ -318,6 +334,8 @@ void Doubts::suspect_operation(std::string_view column, std::string_view what, s
   operations_->suspect(column, what, remedy, now_);
 }
 
+bool Doubts::suspect_again(std::string_view column) { return operations_ && operations_->again(column); }
+
 void Doubts::clear_operation(std::string_view column) {
   if (operations_) operations_->clear(column);
 }
@@ -358,6 +376,7 @@ std::vector<Doubts::Doubt> Doubts::all(Timestamp window) const {
   if (std::optional<Doubt> labels = about_operations()) doubts.push_back(std::move(*labels));
   if (std::optional<Doubt> hashes = about_hashes()) doubts.push_back(std::move(*hashes));
   if (std::optional<Doubt> absent = about_attributes()) doubts.push_back(std::move(*absent));
+  if (std::optional<Doubt> signs = about_signs()) doubts.push_back(std::move(*signs));
   if (std::optional<Doubt> total = about_total()) doubts.push_back(std::move(*total));
   if (std::optional<Doubt> sizes = sizes_ ? sizes_->doubt() : std::nullopt) doubts.push_back(std::move(*sizes));
   const bool numbers = label_numbers_ && !told("number_as_label");

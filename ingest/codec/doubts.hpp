@@ -100,6 +100,8 @@ class Doubts {
   /// Notes that all values so far of a column which is not read are words for operations, and that the present one says a
   /// removal.
   void suspect_operation(std::string_view column, std::string_view what, std::string_view remedy);
+  /// Adds to the count of what suspect_operation() noted about the column. Returns whether there is such a note.
+  bool suspect_again(std::string_view column);
   /// Takes back what suspect_operation() noted about the column.
   void clear_operation(std::string_view column);
   /// Notes the label of a record whose third column nobody has named. Numbers there may be weights or times. Nothing more
@@ -108,6 +110,8 @@ class Doubts {
   [[nodiscard]] bool watches_third_column() const noexcept { return watches_third_column_; }
   /// Notes that the record looks like a sum below a table. That is doubtful if it is the last one.
   void may_be_total(std::string_view what, std::string_view remedy);
+  /// Notes a source of an edge list that begins with + or -. Both together may say operations, if no target has a sign.
+  void signed_source(std::string_view source, bool target_has_sign);
   /// Notes a record that begins with #, in a format without comments.
   void begins_with_hash(std::string_view record);
   /// From here on, asks whether the first record is a line of sizes.
@@ -202,6 +206,7 @@ class Doubts {
   [[nodiscard]] std::optional<Doubt> about_attributes() const;
   [[nodiscard]] std::optional<Doubt> about_operations() const;
   [[nodiscard]] std::optional<Doubt> about_hashes() const;
+  [[nodiscard]] std::optional<Doubt> about_signs() const;
   [[nodiscard]] std::optional<Doubt> about_total() const;
   [[nodiscard]] std::optional<Doubt> about_zeros(double median) const;
   [[nodiscard]] std::optional<Doubt> about_dates() const;
@@ -218,6 +223,9 @@ class Doubts {
   std::optional<Doubt> total_;  // the last record that looks like a sum, and its number
   std::uint64_t total_record_ = 0;
   std::optional<Doubt> hashes_;  // the first record with #, with a count of them
+  std::optional<Doubt> plus_;    // the first source such as `+1`, with a count of them
+  bool minus_ = false;           // a source begins with -
+  bool signed_target_ = false;
   std::unique_ptr<OperationDoubts> operations_;
   bool watches_labels_ = true;
   bool watches_third_column_ = true;

@@ -65,8 +65,9 @@ bool is_missing_value(std::string_view text) noexcept {
 bool may_stand_for_none(std::string_view text) noexcept {
   constexpr std::size_t longest = 9;
   if (text.size() > longest) return false;
-  constexpr auto words = std::to_array<std::string_view>({"na", "n/a", "#n/a", "<na>", "nil", "nat", "(null)", "<null>",
-                                                          "[null]", "(none)", "<none>", "undefined", "-", "--", "?"});
+  constexpr auto words = std::to_array<std::string_view>(
+      {"na",        "n/a", "#n/a", "<na>", "nil",   "nat",     "(null)", "<null>",  "[null]", "(none)", "<none>",
+       "undefined", "-",   "--",   "?",    "#ref!", "#value!", "#name?", "#div/0!", "#num!",  "#null!"});
   return std::ranges::any_of(words, [&](std::string_view word) { return same_letters(word, text); });
 }
 

@@ -4,7 +4,9 @@
 #include <array>
 #include <cctype>
 
+#include "ingest/codec/columns.hpp"
 #include "ingest/codec/fields.hpp"
+#include "ingest/codec/operation_words.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -51,6 +53,24 @@ bool is_header_word(std::string_view text) noexcept {
   constexpr std::size_t longest = 40;
   if (text.size() > longest || text.find_first_of("0123456789") != std::string_view::npos) return false;
   return has_part(text, sources) || has_part(text, targets) || has_part(text, others);
+}
+
+bool is_operation_field(std::string_view text) noexcept {
+  return usual_operation(text) || read_word(text) || same_letters(text, "a");
+}
+
+std::string columns_by_position(std::span<const std::string_view> fields) {
+  if (fields.size() < 3 || !is_operation_field(fields[0])) return first_two(fields.size());
+  const std::string_view next = fields[1];
+  const bool dated = next.find_first_of("0123456789") == 0 && next.find_first_of("-:/") != std::string_view::npos;
+  const bool timed = fields.size() > 3 && dated;
+  // A letter may be a vertex too.
+  const std::size_t source = timed ? 2 : 1;
+  const bool numbers = is_numeric(Id(fields[source])) && is_numeric(Id(fields[source + 1]));
+  if (!read_word(fields[0]) && !numbers) return first_two(fields.size());
+  std::string positions = timed ? "op,time,source,target" : "op,source,target";
+  for (std::size_t column = source + 2; column < fields.size(); ++column) positions += ",-";
+  return positions;
 }
 
 std::optional<std::pair<std::string, std::string>> columns_of_ends(std::span<const std::string_view> names) {

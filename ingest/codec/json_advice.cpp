@@ -257,6 +257,10 @@ class Advice {
       if (count++ < most) names += (names.empty() ? "" : ", ") + in_ticks(name);
     }
     if (names.empty()) return {};
+    const bool letters = member(row_, "s") && member(row_, "t") && reading_.lacking == Role::source && node_of("s") == nullptr;
+    if (letters && !event_)
+      return fmt::format(" among {}; {} reads the edge, if {} and {} are its ends", names,
+                         with({{Role::source, "s"}, {Role::target, "t"}}), in_ticks("s"), in_ticks("t"));
     return fmt::format(" among {}{}; {} names it", names, count > most ? ", ..." : "", with({{*reading_.lacking, "NAME"}}));
   }
 

@@ -154,7 +154,12 @@ simdjson::error_code JsonFields::watch(ondemand::value value) {
     if (!same) {
       looked_at_ = token;
       looked_at_in_ = names_.watched_key();
-      says_removal_ = says_removal(looked_at_in_, token);
+      says_removal_ = removes(looked_at_in_, token);
+    }
+    // An end that all records have is no end of the edge.
+    if (says_removal_ && is_end_in_some_rows(looked_at_in_)) {
+      if (std::exchange(last_end_, records_) != records_) ++ends_;
+      if (ends_ == records_) return pass(value);
     }
     if (says_removal_) {
       removal_field_ = names_.watched_key();
@@ -162,6 +167,22 @@ simdjson::error_code JsonFields::watch(ondemand::value value) {
     }
   }
   return pass(value);
+}
+
+/// Whether a value of a field says a removal. Remembers what the field had before.
+bool JsonFields::removes(const std::string& field, std::string_view value) {
+  const bool is_action = same_letters(field, "action");
+  if (needs_mapping(field, value) || (is_action && value == "A")) {
+    insertion_ = value;
+    inserted_in_ = field;
+  }
+  if (is_action && value == "R") return inserted_in_ == field && insertion_ == "A";  // added and removed
+  const bool counts = std::ranges::find(counts_, field) != counts_.end();
+  if (!counts && counts_something(field, value)) {
+    if (counts_.size() < most_counts) counts_.push_back(field);
+    if (doubts_ != nullptr) doubts_->clear_operation(field);
+  }
+  return !counts && says_removal(field, value);
 }
 
 simdjson::error_code JsonFields::take(std::uint32_t index, ondemand::value value) {  // NOLINT(misc-no-recursion)
@@ -283,7 +304,7 @@ simdjson::error_code JsonFields::take_inner(std::uint32_t index, ondemand::json_
 simdjson::error_code JsonFields::take_scalar(ondemand::json_type type, ondemand::value& value, Scalar& scalar) {
   if (type == ondemand::json_type::string) {
     scalar.kind = Scalar::Kind::string;
-    scalar.text = token_text(value.raw_json_token());
+    if (const auto error = take_token(value, scalar.text)) return error;
     return take_quotes(scalar.text, unescaped_) ? simdjson::SUCCESS : simdjson::STRING_ERROR;
   }
   scalar = {Scalar::Kind::number, token_text(value.raw_json_token())};

@@ -50,6 +50,10 @@ class JsonFields {
   /// A field that is not read and says a removal, and its value. Empty if there is none.
   [[nodiscard]] const std::string& removal_field() const noexcept { return removal_field_; }
   [[nodiscard]] std::string_view removal() const noexcept { return removal_; }
+  /// The last value of that field that inserts and needs a mapping. Empty if there was none.
+  [[nodiscard]] std::string_view insertion() const noexcept {
+    return inserted_in_ == removal_field_ ? std::string_view(insertion_) : std::string_view();
+  }
   /// The option that reads the role from the field of this name.
   [[nodiscard]] std::string columns(Role role, std::string_view name) const;
 
@@ -70,6 +74,7 @@ class JsonFields {
   simdjson::error_code take_scalar(ondemand::json_type type, ondemand::value& value, Scalar& scalar);
   simdjson::error_code take_alias(std::uint32_t index, ondemand::value value);
   simdjson::error_code watch(ondemand::value value);
+  [[nodiscard]] bool removes(const std::string& field, std::string_view value);
   void take_aliases(Part part);
   void tell_two_names(Role role, std::size_t slot);
   simdjson::error_code take_attribute(const JsonTree::Node& node, ondemand::json_type type, ondemand::value value);
@@ -100,6 +105,12 @@ class JsonFields {
   std::string looked_at_in_;  // the last field that was looked at for a removal, its value, and whether it says one
   std::string looked_at_;
   bool says_removal_ = false;
+  std::string insertion_;  // the last value that inserts and needs a mapping, and its field
+  std::string inserted_in_;
+  static constexpr std::size_t most_counts = 64;
+  std::vector<std::string> counts_;  // fields called like a sign or a flag that have other values
+  std::uint64_t ends_ = 0;           // objects that have an end of the edge, and the last one
+  std::uint64_t last_end_ = 0;
   std::string fault_;
 };
 

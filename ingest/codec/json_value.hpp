@@ -64,8 +64,37 @@ inline bool take_quotes(std::string_view& token, std::string& unescaped) {
   return true;
 }
 
-/// Reads a value to its end, so that values which are not used are still checked.
-inline simdjson::error_code pass(ondemand::value value, int depth = 0) {
+/// Reads a string's token and steps over it. A string that is not stepped over passes for a key if a colon follows it.
+inline simdjson::error_code take_token(ondemand::value& value, std::string_view& token) {
+  token = token_text(value.raw_json_token());
+  return value.get_raw_json_string().error();
+}
+
+inline simdjson::error_code pass(ondemand::value value, int depth = 0);
+
+/// Reads an array to its end, so that values which are not used are still checked.
+inline simdjson::error_code pass(ondemand::array array, int depth = 0) {
+  for (auto item : array) {
+    ondemand::value inner;
+    if (const auto error = item.get(inner)) return error;
+    if (const auto error = pass(inner, depth)) return error;
+  }
+  return simdjson::SUCCESS;
+}
+
+/// The same for an object.
+inline simdjson::error_code pass(ondemand::object object, int depth = 0) {
+  for (auto item : object) {
+    ondemand::field field;
+    if (const auto error = std::move(item).get(field)) return error;
+    if (const auto error = field.unescaped_key().error()) return error;
+    if (const auto error = pass(field.value(), depth)) return error;
+  }
+  return simdjson::SUCCESS;
+}
+
+/// The same for a value.
+inline simdjson::error_code pass(ondemand::value value, int depth) {
   if (depth > deepest) return simdjson::DEPTH_ERROR;
   ondemand::json_type type{};
   if (const auto error = value.type().get(type)) return error;
@@ -73,26 +102,16 @@ inline simdjson::error_code pass(ondemand::value value, int depth = 0) {
     case ondemand::json_type::array: {
       ondemand::array array;
       if (const auto error = value.get_array().get(array)) return error;
-      for (auto item : array) {
-        ondemand::value inner;
-        if (const auto error = item.get(inner)) return error;
-        if (const auto error = pass(inner, depth + 1)) return error;
-      }
-      return simdjson::SUCCESS;
+      return pass(array, depth + 1);
     }
     case ondemand::json_type::object: {
       ondemand::object object;
       if (const auto error = value.get_object().get(object)) return error;
-      for (auto item : object) {
-        ondemand::field field;
-        if (const auto error = std::move(item).get(field)) return error;
-        if (const auto error = field.unescaped_key().error()) return error;
-        if (const auto error = pass(field.value(), depth + 1)) return error;
-      }
-      return simdjson::SUCCESS;
+      return pass(object, depth + 1);
     }
     case ondemand::json_type::string: {
-      std::string_view text = token_text(value.raw_json_token());
+      std::string_view text;
+      if (const auto error = take_token(value, text)) return error;
       std::string unescaped;
       return take_quotes(text, unescaped) ? simdjson::SUCCESS : simdjson::STRING_ERROR;
     }

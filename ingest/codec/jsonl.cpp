@@ -74,7 +74,8 @@ class JsonlCodec final : public Codec {
     std::optional<RejectReason> refused;
     if (const auto error = read(record, refused)) {
       const bool structured = record[first] == '{' || record[first] == '[';
-      return refuse(RejectReason::malformed, structured ? simdjson::error_message(error) : std::string(no_object));
+      return refuse(RejectReason::malformed,
+                    structured ? simdjson::error_message(error_alone(record, error)) : std::string(no_object));
     }
     if (refused) return refuse_whole(record, *refused);
     if (std::exchange(may_begin_with_words_, false) && is_json_header(fields_)) return header();
@@ -147,8 +148,30 @@ class JsonlCodec final : public Codec {
       if (const auto error = fields_.walk(object, JsonTree::root)) return error;
       refused = say();
     }
-    return document.current_location().error() == simdjson::OUT_OF_BOUNDS ? simdjson::SUCCESS : simdjson::TRAILING_CONTENT;
+    return is_at_end(document) ? simdjson::SUCCESS : simdjson::TRAILING_CONTENT;
   }
+
+  /// What is wrong with a record that could not be read. simdjson looks at the byte behind a record: before a closing bracket
+  /// it may find another error. So this reads a copy, which has none there.
+  simdjson::error_code error_alone(std::string_view record, simdjson::error_code found) {
+    const simdjson::padded_string copy(record);
+    ondemand::document document;
+    if (const auto error = parser_.iterate(copy).get(document)) return error;
+    simdjson::error_code error{};
+    if (record[record.find_first_not_of(" \t\r\n")] == '[') {
+      ondemand::array array;
+      error = document.get_array().get(array);
+      if (!error) error = pass(array);
+    } else {
+      ondemand::object object;
+      error = document.get_object().get(object);
+      if (!error) error = pass(object);
+    }
+    if (error) return error;
+    return is_at_end(document) ? found : simdjson::TRAILING_CONTENT;
+  }
+
+  static bool is_at_end(ondemand::document& document) { return document.current_location().error() == simdjson::OUT_OF_BOUNDS; }
 
   simdjson::error_code read_elements(ondemand::array array, std::optional<RejectReason>& refused) {
     std::size_t element = 0;
@@ -212,9 +235,15 @@ class JsonlCodec final : public Codec {
   }
 
   void tell_unread_operation() {
-    if (doubts_->again("operation_unread")) return;
-    doubts_->tell("operation_unread", what_of_operation(fields_.removal_field(), fields_.removal()),
-                  remedy_of_unread(spelling_, columns_, fields_.removal_field(), fields_.removal()));
+    const std::string& field = fields_.removal_field();
+    const bool unsure = may_count(field, fields_.removal());
+    if (unsure ? doubts_->suspect_again(field) : doubts_->again("operation_unread")) return;
+    const std::string what = what_of_operation(field, fields_.removal());
+    const std::string remedy = remedy_of_unread(spelling_, columns_, field, fields_.removal(), fields_.insertion());
+    if (unsure)
+      doubts_->suspect_operation(field, what, remedy);
+    else
+      doubts_->tell("operation_unread", what, remedy);
   }
 
   void watch_label(bool states) {
@@ -300,6 +329,7 @@ class JsonlCodec final : public Codec {
     } else if (has(part, Role::time)) {
       const std::string_view text = of(part, Role::time).text;
       update.time = times_.read(text);
+      if (!update.time && !has(part, Role::source) && !has(part, Role::vertex)) return edge(part, inserts, update);
       if (!update.time) {
         return fault(RejectReason::bad_time,
                      fmt::format("{} {} is not a time, or beyond the range", name(part, Role::time), in_ticks(text)));

@@ -109,7 +109,7 @@ void doubt_invisible(Doubts& doubts, std::string_view role, std::string_view id)
   doubts.tell("invisible_in_id",
               fmt::format("{} {} holds {}; an id that looks the same without it is another vertex", role, in_ticks(id), name),
               fmt::format("remove such characters, e.g. sed 's/{}//g' FILE; {} says that it is meant",
-                          R"(\xc2\xa0\|\xe2\x80\x8b\|\xef\xbb\xbf)", doubts.spelling().common("ids", "string")));
+                          R"(\xc2\xa0\|\xe2\x80\xaf\|\xe2\x80\x8b\|\xef\xbb\xbf)", doubts.spelling().common("ids", "string")));
 }
 
 void doubt_table(Doubts& doubts, std::string_view role, std::string_view id, bool may_be_sum) {
@@ -141,7 +141,7 @@ void doubt_label(Doubts& doubts, std::string_view role, std::string_view label, 
   doubts.tell(
       "invisible_in_label",
       fmt::format("{} {} holds {}; a label that looks the same without it is another label", role, in_ticks(label), name),
-      R"(remove such characters, e.g. sed 's/\xc2\xa0\|\xe2\x80\x8b\|\xef\xbb\xbf//g' FILE)");
+      R"(remove such characters, e.g. sed 's/\xc2\xa0\|\xe2\x80\xaf\|\xe2\x80\x8b\|\xef\xbb\xbf//g' FILE)");
 }
 
 }  // namespace deltamatch::ingest

@@ -8,6 +8,7 @@
 #include "ingest/codec/columns.hpp"
 #include "ingest/codec/head_lines.hpp"
 #include "ingest/codec/header_words.hpp"
+#include "ingest/codec/operation_words.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -87,6 +88,35 @@ std::string csv_with_header(const OptionSpelling& spelling, const Table& table) 
                      spell_columns(spelling, fmt::format("source={},target={}", source, target)));
 }
 
+/// What to do if the first column has only words for operations, or letters beside numbers. Empty if it has others.
+std::string advice_on_operations(const OptionSpelling& spelling, const Table& table, std::string_view format) {
+  if (table.columns < 3) return {};
+  bool words = true;
+  bool numbers = true;
+  std::string_view letter;  // for added
+  for (const Fields& row : table.rows) {
+    if (!is_operation_field(row[0])) return {};
+    words = words && read_word(row[0]);
+    if (same_letters(row[0], "a")) letter = row[0];
+    for (const std::string_view field : {row[row.size() - 2], row[row.size() - 1]}) numbers = numbers && is_numeric(Id(field));
+  }
+  if (!words && !numbers) return {};
+  const std::string values = letter.empty() ? std::string() : " " + spell(spelling, "op-values", fmt::format("{}=+", letter));
+  return fmt::format("; the first column seems to say the operation: {}{} {}{} reads it so", spelling("format", format),
+                     numbers ? "" : " " + spelling.common("ids", "string"),
+                     spelling("columns", columns_by_position(table.rows[0])), values);
+}
+
+/// Whether the first line is of words, and numbers follow in the last of three columns.
+bool scores_follow_header(const Table& table) {
+  if (table.columns != 3 || table.rows.size() < 2) return false;
+  const auto number = [](std::string_view field) { return field.find_first_not_of("0123456789.-") == std::string_view::npos; };
+  const Fields& first = table.rows[0];
+  return !number(first[2]) && std::ranges::all_of(table.rows.begin() + 1, table.rows.end(), [&](const Fields& row) {
+    return number(row[2]) && row[0] != first[0] && row[1] != first[1];
+  });
+}
+
 std::string advice_on_vertices(const OptionSpelling& spelling, const Table& tabs, const Table& blanks) {
   const bool tabbed = tabs.columns > 1;
   const std::size_t columns = tabbed ? tabs.columns : blanks.columns;
@@ -119,12 +149,21 @@ std::string advice_on_names(std::string_view head, const OptionSpelling& spellin
     return "; if :: separates the fields, convert the file: sed 's/::/\\t/g' FILE";
   if (table_of(lines, [](std::string_view line) { return split_at(line, "|"); }).columns > 1)
     return fmt::format("; if | separates the fields, give {}", spelling("separator", "bar"));
+  if (std::string said = advice_on_operations(spelling, tabs, "tsv"); !said.empty()) return said;
+  if (plain && tabs.columns < 2) {
+    if (std::string said = advice_on_operations(spelling, blanks, "snap"); !said.empty()) return said;
+  }
   if (begins_with_header(tabs)) return csv_with_header(spelling, tabs);
   const std::string tsv = spelling("format", "tsv");
   if (tabs.columns == 2) return fmt::format("; if the lines are edges between names, give {}", tsv);
   if (tabs.columns == 3)
     return fmt::format("; if the lines are edges between names, give {} {}", tsv, columns_of_three(spelling, tabs));
   if (!plain) return {};
+  if (scores_follow_header(blanks)) {
+    return fmt::format("; the first line looks like a header: leave it out with sed {}d FILE, and give {} {} {}",
+                       lines[0].number, spelling("format", "snap"), spelling.common("ids", "string"),
+                       spelling("columns", "source,target,-"));
+  }
   if (begins_with_header(blanks))
     return fmt::format("; the first line looks like a header: leave it out, and convert the file: sed {}d FILE",
                        lines[0].number);

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <cstddef>
+#include <optional>
+#include <utility>
 
 #include "ingest/codec/columns.hpp"
 #include "ingest/codec/operation_words.hpp"
@@ -29,11 +32,32 @@ bool is_called(std::string_view column, const std::array<std::string_view, size>
   });
 }
 
+/// The year of a date such as `2024-01-02`.
+std::optional<int> year_of(std::string_view value) noexcept {
+  constexpr std::size_t digits = 4;
+  if (value.size() < digits + 2 || (value[digits] != '-' && value[digits] != '/')) return std::nullopt;
+  int year = 0;
+  const auto [end, code] = std::from_chars(value.data(), value.data() + digits, year);
+  return code == std::errc() && end == value.data() + digits ? std::optional(year) : std::nullopt;
+}
+
+/// Whether a date lies so far ahead that it stands for none: 2099-12-31, 4712-12-31.
+bool is_far_ahead(std::string_view value) noexcept {
+  constexpr int far = 2099;
+  return year_of(value).value_or(0) >= far;
+}
+
 /// Whether a value in a column of times says that there is none. Some programs write the end of the calendar.
 bool is_no_time(std::string_view value) noexcept {
   return value.empty() || value == "0" || is_missing_value(value) || same_letters(value, "false") ||
-         same_letters(value, "infinity") || value.starts_with("9999") || value.starts_with("2999-") ||
-         value.starts_with("2262-04-11");
+         same_letters(value, "infinity") || value.starts_with("9999") || value.ends_with("/9999") || value.ends_with(".9999") ||
+         is_far_ahead(value);
+}
+
+/// Whether a value such as `x` or a date marks a row in a column that is empty in others.
+bool is_mark(std::string_view value) noexcept {
+  constexpr std::string_view check = "\xe2\x9c\x93";
+  return same_letters(value, "x") || value == "*" || value == check || year_of(value).has_value();
 }
 
 /// Whether a column is a flag that is true once the edge is gone, and that `op=` does not read as a flag.
@@ -50,12 +74,18 @@ bool is_end_flag(std::string_view column) noexcept {
 /// Whether a column is a flag that is true as long as the edge is there.
 bool is_life_flag(std::string_view column) noexcept {
   constexpr auto names = std::to_array<std::string_view>({
-      "fivetranactive", "active",        "isactive",     "activeflag", "iscurrent", "currentflag",
-      "iscurrentrow",   "currentrow",    "isvalid",      "isenabled",  "enabled",   "islive",
-      "isalive",        "alive",         "rowactive",    "islatest",   "isopen",    "recordactive",
-      "isexisting",     "currentrecord", "dbtiscurrent", "validflag",
+      "fivetranactive", "active",    "isactive",    "activeflag",   "iscurrent",  "currentflag",   "iscurrentrow",
+      "currentrow",     "isvalid",   "isenabled",   "enabled",      "islive",     "isalive",       "alive",
+      "rowactive",      "islatest",  "isopen",      "recordactive", "isexisting", "currentrecord", "dbtiscurrent",
+      "validflag",      "exists",    "present",     "live",         "connected",  "isfriend",      "current",
+      "valid",          "ispresent", "isconnected",
   });
   return is_called(column, names);
+}
+
+/// Whether a column holds marks for a row that is gone.
+bool holds_marks(std::string_view column, std::string_view value) noexcept {
+  return (is_end_flag(column) || is_deletion_flag(column)) && is_mark(value);
 }
 
 bool is_any_flag(std::string_view column) noexcept {
@@ -82,7 +112,31 @@ std::string mapping_of_flag(std::string_view no) {
 
 bool can_be_mapped(std::string_view value) noexcept { return value.find_first_of(",;='") == std::string_view::npos; }
 
+/// The two numbers of a sign, with the plus sign that insertions have.
+std::string mapping_of_sign(std::string_view insertions) { return insertions == "+1" ? "+1=+;-1=-" : "1=+;-1=-"; }
+
 }  // namespace
+
+bool is_change_sign(std::string_view column) noexcept {
+  return is_called(column, std::to_array<std::string_view>({"sign", "diff", "mzdiff", "delta"}));
+}
+
+bool may_count(std::string_view column, std::string_view value) noexcept { return is_change_sign(column) || value == "0"; }
+
+bool is_one(std::string_view value) noexcept { return value == "1" || value == "+1" || value == "-1"; }
+
+bool is_free_text(std::string_view column, std::string_view value) noexcept {
+  constexpr auto names = std::to_array<std::string_view>(
+      {"comment", "comments", "note", "notes", "description", "message", "remark", "remarks", "text"});
+  constexpr std::ptrdiff_t most_blanks = 2;
+  return is_called(column, names) || std::ranges::count(value, ' ') > most_blanks;
+}
+
+bool is_end_in_some_rows(std::string_view column) noexcept {
+  constexpr auto names = std::to_array<std::string_view>(
+      {"endedat", "enddate", "leftat", "unfollowedat", "unfriendedat", "disconnectedat", "endedon", "dateended"});
+  return is_called(column, names);
+}
 
 bool is_deletion_flag(std::string_view column) noexcept {
   constexpr auto names = std::to_array<std::string_view>({
@@ -151,30 +205,46 @@ bool may_say_operation(std::string_view column) noexcept {
       "dtlcapxaction",
       "eventname",
       "operationname",
+      "op",
+      "opcode",
+      "kind",
   });
-  return is_called(column, names) || is_deletion_flag(column) || is_end_flag(column) || is_life_flag(column) ||
-         is_deletion_time(column);
+  return is_called(column, names) || is_change_sign(column) || is_end_in_some_rows(column) || is_deletion_flag(column) ||
+         is_end_flag(column) || is_life_flag(column) || is_deletion_time(column);
 }
 
 bool counts_something(std::string_view column, std::string_view value) noexcept {
-  return is_any_flag(column) && !usual_flag(value) && !is_missing_value(value) && !read_state(value);
+  if (is_change_sign(column)) return !is_one(value) && !is_missing_value(value);
+  return is_any_flag(column) && !usual_flag(value) && !holds_marks(column, value) && !is_missing_value(value) &&
+         !read_state(value);
 }
 
 bool says_removal(std::string_view column, std::string_view value) noexcept {
-  if (is_deletion_time(column)) return !is_no_time(value);
+  if (is_change_sign(column)) return value == "-1";
+  if (is_deletion_time(column) || is_end_in_some_rows(column)) return !is_no_time(value);
+  if (holds_marks(column, value)) return !is_far_ahead(value);
   if (is_life_flag(column))
     return usual_flag(value) == true || read_state(value) == false;  // `false` keeps an edge in a deletion flag
   if (is_deletion_flag(column) || is_end_flag(column)) {
-    const bool may_count = value == "1" && is_called(column, std::to_array<std::string_view>({"removed", "closed", "expired"}));
-    return usual_flag(value) == false && !may_count;
+    const bool is_count = value == "1" && is_called(column, std::to_array<std::string_view>({"removed", "closed", "expired"}));
+    return usual_flag(value) == false && !is_count;
   }
   if (is_sql_server_operation(column) && value == "1") return true;
-  return read_state(value) == false;
+  if (is_free_text(column, value)) return false;
+  const bool is_kind = is_called(column, std::to_array<std::string_view>({"kind"}));  // of an edge, such as left
+  return (is_kind ? read_words(value) : read_state(value)) == false;
+}
+
+bool needs_mapping(std::string_view column, std::string_view value) noexcept {
+  if (is_change_sign(column)) return is_one(value) && value != "-1";
+  return !is_any_flag(column) && !usual_operation(value) && read_state(value) == true && can_be_mapped(value);
 }
 
 std::string remedy_of_operation(const OptionSpelling& spelling, std::string_view columns, std::string_view name,
-                                std::string_view value) {
-  if (is_deletion_time(name)) return "leave such records out, or give them a column op that says delete";
+                                std::string_view value, std::string_view insertions) {
+  const bool dated = (is_deletion_flag(name) || is_end_flag(name)) && year_of(value);
+  if (is_deletion_time(name) || is_end_in_some_rows(name) || dated)
+    return "leave such records out, or give them a column op that says delete";
   const auto as = [&](std::string_view role) {
     return spell_columns(spelling, with_column(columns, fmt::format("{}={}", role, name)));
   };
@@ -183,10 +253,14 @@ std::string remedy_of_operation(const OptionSpelling& spelling, std::string_view
   };
   if (is_sql_server_operation(name)) return with_values("1,3=-;2,4=+");
   if (is_life_flag(name) && usual_flag(value)) return with_values(mapping_of_flag(value));
+  if (is_change_sign(name)) return with_values(mapping_of_sign(insertions));
+  if (holds_marks(name, value))
+    return fmt::format("{} and {} read it", as("deleted"), spell(spelling, "op-values", fmt::format("{}=-", value)));
   if (is_end_flag(name)) return fmt::format("{} reads it", as("deleted"));
-  const bool known = is_deletion_flag(name) || usual_operation(value).has_value();
+  const bool known = is_deletion_flag(name) || usual_operation(value) == false;
+  if (known && !insertions.empty()) return with_values(fmt::format("{}=+", insertions));
   if (known || !can_be_mapped(value)) return fmt::format("{} reads it", as("op"));
-  return with_values(fmt::format("{}=-", value));
+  return with_values(insertions.empty() ? fmt::format("{}=-", value) : fmt::format("{}=+;{}=-", insertions, value));
 }
 
 }  // namespace deltamatch::ingest

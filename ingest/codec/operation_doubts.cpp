@@ -80,11 +80,15 @@ std::optional<Doubts::Doubt> OperationDoubts::about_labels() const {
 }
 
 void OperationDoubts::suspect(std::string_view column, std::string_view what, std::string_view remedy, Position position) {
-  const auto known = std::ranges::find(suspects_, column, &std::pair<std::string, Doubts::Doubt>::first);
-  if (known == suspects_.end())
+  if (!again(column))
     suspects_.emplace_back(column, Doubts::Doubt{"operation_unread", position, std::string(what), std::string(remedy)});
-  else
-    ++known->second.count;
+}
+
+bool OperationDoubts::again(std::string_view column) {
+  const auto known = std::ranges::find(suspects_, column, &std::pair<std::string, Doubts::Doubt>::first);
+  if (known == suspects_.end()) return false;
+  ++known->second.count;
+  return true;
 }
 
 void OperationDoubts::clear(std::string_view column) {

@@ -22,6 +22,8 @@ class OperationDoubts {
   bool see_label(std::string_view column, std::string_view label, std::string_view remedy, Position position);
   /// Reports that a value in a column says a removal. It counts unless clear() follows.
   void suspect(std::string_view column, std::string_view what, std::string_view remedy, Position position);
+  /// Counts another such value. Returns whether the column has been reported.
+  bool again(std::string_view column);
   /// The column has other values too.
   void clear(std::string_view column);
 

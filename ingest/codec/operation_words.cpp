@@ -49,6 +49,7 @@ constexpr auto other_words = std::to_array<OperationWord>({
     {"modified", true},      {"activate", true},    {"activated", true},    {"active", true},        {"enable", true},
     {"enabled", true},       {"assign", true},      {"assigned", true},     {"insertion", true},     {"creation", true},
     {"open", true},          {"opened", true},      {"renew", true},        {"renewed", true},       {"established", true},
+    {"revert", false},       {"reverted", false},   {"undone", false},
 });
 constexpr std::size_t longest_word = 16;
 
@@ -90,7 +91,7 @@ std::string_view take_word(std::string_view& text) noexcept {
 }
 
 bool negates(std::string_view word) noexcept {
-  constexpr auto negations = std::to_array<std::string_view>({"not", "un", "no", "non", "never", "undo"});
+  constexpr auto negations = std::to_array<std::string_view>({"not", "un", "no", "non", "never"});
   return std::ranges::any_of(negations, [&](std::string_view negation) { return same_letters(negation, word); });
 }
 
@@ -115,12 +116,18 @@ std::optional<bool> read_words(std::string_view value) noexcept {
   if (const std::optional<bool> whole = read_word(value); whole || value.size() > longest) return whole;
   std::optional<bool> said;
   bool negated = false;
+  bool undone = false;
+  std::string_view last;
   for (std::string_view word = take_word(value); !word.empty(); word = take_word(value)) {
+    if (same_letters(last, "no") && same_letters(word, "longer")) return false;
     const std::optional<bool> inserts = read_word(word);
     if (inserts && !negated) said = said.value_or(true) && *inserts;
+    undone = undone || same_letters(word, "undo");
     negated = negates(word);
+    last = word;
   }
-  return said;
+  if (!undone) return said;
+  return said == false ? std::nullopt : std::optional(false);  // what undoes a removal says nothing here
 }
 
 std::optional<bool> read_state(std::string_view value) noexcept {

@@ -27,7 +27,7 @@ inline constexpr std::size_t longest_usual_operation = 16;
 /// Single letters and signs do not count, because they may mean anything.
 [[nodiscard]] std::optional<bool> read_word(std::string_view value) noexcept;
 /// The same for a word, or several that are joined: `EdgeRemoved`, `DELETE_EDGE`, `edge.delete`. One that says a removal
-/// decides, unless `not` or `un` stands before it.
+/// decides, unless `not` or `un` stands before it. `undo` and `no longer` say a removal.
 [[nodiscard]] std::optional<bool> read_words(std::string_view value) noexcept;
 /// The same for the value of a column about the state of an edge. Beside the words above it may be `down`, `leave`, `up`,
 /// `join` and the like, alone or as the last word.

@@ -8,6 +8,7 @@
 #include "deltamatch/error.hpp"
 #include "ingest/codec/columns.hpp"
 #include "ingest/codec/fields.hpp"
+#include "ingest/codec/operation_columns.hpp"
 #include "ingest/codec/operation_words.hpp"
 
 namespace deltamatch::ingest {
@@ -71,8 +72,16 @@ std::string Operations::refusal(std::string_view column, std::string_view value,
   constexpr std::size_t longest = 64;
   const bool can_be_mapped = !value.empty() && value.size() <= longest && value.find_first_of(",;='") == std::string_view::npos;
   const std::string_view word = can_be_mapped ? value : "VALUE";
-  const bool inserts = flag ? usual_operation(value).value_or(false) : read_state(value).value_or(false);
   const std::string known = mapping_.empty() ? std::string() : mapping_ + ";";
+  if (!flag && is_one(value) && !is_sql_server_operation(column)) {
+    const bool has_minus = std::ranges::any_of(mapped_, [](const auto& other) { return other.first == "-1"; });
+    const bool has_plus = std::ranges::any_of(mapped_, [](const auto& other) { return other.first == "1"; });
+    const std::string plus = value == "-1" ? has_plus ? "" : "1=+;" : fmt::format("{}=+", value);
+    const std::string_view minus = value == "-1" ? "-1=-" : has_minus ? "" : ";-1=-";
+    return fmt::format("{} {} is unknown; if it is a sign, map it with {}", column, in_ticks(value),
+                       spelling_("op-values", fmt::format("'{}{}{}'", known, plus, minus)));
+  }
+  const bool inserts = flag ? usual_operation(value).value_or(false) : read_state(value).value_or(false);
   return fmt::format("{} {} is unknown: {}; map it with {} ({}) or {}={} ({})", column, in_ticks(value),
                      flag ? "true deletes, false inserts"
                           : "+, insert, create, update, upsert, read, c, r, u and i insert, -, delete, remove and d delete",

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,7 +34,14 @@ class UnreadOperations {
     bool by_name = false;
     std::vector<std::string> harmless = {};  // the first values that say no removal
     std::size_t other_values = 0;            // that are no words for operations
+    std::string insertions = {};             // values that insert and need a mapping, separated by commas
+    std::string removal = {};                // the last value that is suspected of a removal
+    bool empty_seen = false;
+    bool letter_a = false;                     // the value `A`, for added
+    std::optional<Doubts::Doubt> filled = {};  // the first end, until an empty value follows
   };
+  void see_empty(Watched& watched, Doubts& doubts) const;
+  [[nodiscard]] Doubts::Doubt doubt_about(const Watched& watched, std::string_view value, Position at) const;
   bool may_say_more(Watched& watched, std::string_view value, Doubts& doubts) const;
 
   OptionSpelling spelling_;

@@ -25,7 +25,7 @@ bool may_be_no_name(std::string_view text) noexcept {
     case '?':
       return text.size() <= 3;
     case '#':
-      return text.size() == 4;
+      return text.size() >= 4 && text.size() <= 7;
     case 'U':
     case 'u':
       return text.size() == 9;

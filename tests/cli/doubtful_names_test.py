@@ -105,6 +105,26 @@ class Operations(Names):
                              ("action", ("down_payment", "leave_a_note")), ("what", ("close", "far")), ("note", ("left-handed", "endless"))):
             self.silent("a.csv", f"source,target,{name}\n" + "".join(f"1,{i},{value}\n" for i, value in enumerate(values)))
 
+    def test_signs_of_changes(self):
+        for name in ("_sign", "diff", "mz_diff", "delta", "sign"):
+            for plus in ("1", "+1"):
+                text = f"source,target,{name}\n1,2,{plus}\n2,3,{plus}\n1,2,-1\n"
+                self.write("s.csv", text)
+                remedy = self.fails(1, "match", "--graph", "s.csv", "--query", EDGE).err if name == "sign" else self.warned(
+                    "s.csv", text, "operation_unread", line=4)["remedy"]
+                self.assertIn(f"--op-values '{plus}=+;-1=-'", remedy)
+        self.silent("s.csv", "source,target,diff\n1,2,1\n1,3,-1\n1,4,5\n")
+
+    def test_signs_before_sources(self):
+        warning = self.warned("s.txt", "+1 2\n+2 3\n-1 2\n", "sign_in_id", line=1)
+        self.assertIn("sed 's/^[+-]/& /' FILE", warning["remedy"])
+        self.silent("s.txt", "-1 2\n1 2\n")
+
+    def test_ends_in_some_rows_and_free_text(self):
+        self.warned("e.csv", "source,target,ended_at\n1,2,\n2,3,2021-01-01\n", "operation_unread", line=3)
+        self.silent("e.csv", "source,target,end_date\n1,2,2020-01-01\n2,3,2021-01-01\n")
+        self.silent("e.csv", "source,target,comment\n1,2,please delete\n2,3,removed\n")
+
     def test_an_operation_column_whose_words_are_unknown(self):
         self.write("o.csv", "source,target,op\n1,2,add_edge\n2,3,add_edge\n1,2,remove_the_edge_from_the_graph\n")
         outcome = self.fails(1, "match", "--graph", "o.csv", "--query", EDGE, says="--op-values 'add_edge=+' (inserts) or add_edge=- (deletes)")

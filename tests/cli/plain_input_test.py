@@ -28,12 +28,30 @@ class Plain(harness.CliTest):
                    "removed": ["3", "0", "17"], "active": ["12", "0", "7"], "valid_to": ["", "NULL", "9999-12-31"], "deleted_at": ["", "", ""],
                    "is_deleted": ["false", "f", "0"], "is_active": ["true", "t", "1"], "voided": ["0", "no", ""], "comment": ["...", "Total", "-"],
                    "created_at": ["2023-01-01", "2023-01-02", ""], "link": ["http://a", "http://b", "c"], "open": ["1.5", "1.6", "1.7"],
-                   "close": ["1.4", "1.6", "1.8"], "change": ["0.1", "-0.2", "0"], "verb": ["run", "walk", "sit"], "cmd": ["ls", "cat", "dd"]}
+                   "close": ["1.4", "1.6", "1.8"], "change": ["0.1", "-0.2", "0"], "verb": ["run", "walk", "sit"], "cmd": ["ls", "cat", "dd"],
+                   "diff": ["-1", "1", "0.5"], "delta": ["1", "1", "1"], "mz_diff": ["1", "+1", "1"], "kind": ["left", "down", "off"],
+                   "exists": ["true", "yes", "1"], "live": ["0", "14", "2"], "current": ["0", "1", "2.5"], "present": ["3", "0", "1"],
+                   "valid_until": ["2099-12-31", "4712-12-31", "9999-12-31"], "end_date": ["2020-01-01", "2021-01-01", "2022-01-01"],
+                   "ended_at": ["", "", ""], "left_at": ["5", "6", "7"], "archived": ["", "no", "0"], "archive": ["x", "", "y"],
+                   "description": ["deleted", "undo this", "no longer friends"], "message": ["please remove it", "undo", "reverted"],
+                   "opcode": ["JMP", "MOV", "RET"], "s": ["1", "2", "3"], "t": ["1", "2", "3"], "grade": ["A", "R", "F"]}
         for name, values in columns.items():
             cells = ['"%s"' % value if "," in value else value for value in values]
             self.silent("t.csv", f"source,target,{name}\n" + "".join(f"a{i},b{i},{cell}\n" for i, cell in enumerate(cells)))
             self.silent("t.jsonl", "".join(json.dumps({"source": i, "target": i + 1, name: value}) + "\n" for i, value in enumerate(values)
                                            if not (name in ("removed", "active") and value == "0")))
+
+    def test_two_columns_that_count(self):
+        rows = [{"source": i, "target": i + 1, "diff": diff, "delta": delta, "ended_at": "2021-01-01", "left_at": "2021-02-03"}
+                for i, (diff, delta) in enumerate([(3, 5), (-1, 1), (1, -1), (7, 0)])]
+        self.silent("d.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+        self.silent("d.csv", "source,target,diff,delta\n" + "".join(f"{row['source']},{row['target']},{row['diff']},{row['delta']}\n" for row in rows))
+
+    def test_numbers_with_signs(self):
+        """Edge lists whose ids are numbers below zero, or have a sign for another reason."""
+        for text in ("-1 2\n1 2\n-3 -1\n", "1 2\n+ 1 2\n- 1 2\n", "+1 2\n+2 3\n", "-1 +1\n+1 -1\n", "+ 1 2\n+ 2 3\n- 1 2\n", "1 2\n2 -3\n"):
+            self.silent("n.txt", text)
+            self.silent("n.tsv", text.replace(" ", "\t"))
 
     def test_labels(self):
         for labels in (["PAYS", "KNOWS"], ["FRIEND_OF", "CLOSE_TO"], ["open", "close"][:1], ["follows", "likes"], ["READ", "WRITE"],
@@ -101,7 +119,7 @@ class Plain(harness.CliTest):
 CODES = ["time_unit", "mixed_times", "date_as_number", "empty_times", "time_ahead", "weight_as_time", "number_as_label", "sizes_as_edge",
          "ids_alike", "id_shortened", "id_grouped", "missing_as_id", "null_as_label", "invisible_in_id", "invisible_in_label",
          "footer_as_record", "quotes_as_id", "comment_as_record", "ids_of_two_kinds", "two_names", "operation_unread", "header_repeated",
-         "header_as_record", "several_labels", "undirected_comment", "bipartite_comment", "late", "absent_deletes", "refused"]
+         "header_as_record", "several_labels", "sign_in_id", "undirected_comment", "bipartite_comment", "late", "absent_deletes", "refused"]
 
 
 if __name__ == "__main__":

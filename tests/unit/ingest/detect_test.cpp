@@ -164,6 +164,21 @@ TEST(Detect, StreamsSayWhatTheySawAndWhatToDo) {
   EXPECT_THAT(read_all("hello world\n", options), ElementsAre("+ 'hello' -> 'world'"));
 }
 
+TEST(Detect, AFirstColumnOfOperationsAndAHeaderOfWords) {
+  const auto refusal = [](std::string_view bytes) { return error_of([&] { read_all(bytes); }); };
+  for (const char* text : {"add 1 2\nadd 2 3\ndel 1 2\n", "i 1 2\ni 2 3\nd 1 2\n"})
+    EXPECT_THAT(refusal(text), HasSubstr("--format snap --columns op,source,target reads it so")) << text;
+  EXPECT_THAT(refusal("a 1 2\na 2 3\nd 1 2\n"), HasSubstr("--columns op,source,target --op-values a=+ reads it so"));
+  EXPECT_THAT(refusal("add x y\ndel x y\n"), HasSubstr("--format snap --ids string --columns op,source,target"));
+  EXPECT_THAT(refusal("c d e\nd c e\n"), Not(HasSubstr("op,source")));
+  EXPECT_THAT(refusal("I,2024-01-01 00:00:00.000,1,2\nD,2024-01-01 00:00:00.000,1,2\n"),
+              HasSubstr("if there is no header --columns op,time,source,target"));
+  EXPECT_THAT(refusal("protein1 protein2 combined_score\n9606.A 9606.B 490\n9606.B 9606.C 198\n"),
+              HasSubstr("sed 1d FILE, and give --format snap --ids string --columns source,target,-"));
+  EXPECT_THAT(refusal(R"({"s":"a","t":"b"})"), HasSubstr("--columns source=s,target=t"));
+  EXPECT_THAT(refusal(R"({"s":1,"t":2})"), HasSubstr("--columns source=s,target=t"));
+}
+
 TEST(Detect, WhatIsNoJsonIsToldWithTheFormatThatItHas) {
   ReadOptions options;
   options.format = Format::jsonl;

@@ -1,4 +1,5 @@
 #include "ingest/codec/text_records.hpp"
+#include "ingest/source/record_source.hpp"
 #include "support.hpp"
 
 namespace deltamatch::ingest {
@@ -156,6 +157,9 @@ TEST(Jsonl, BrokenJsonIsMalformedWhereverItBreaks) {
                              "{\"source\":\"\xff\",\"target\":2}",
                              R"({"source":"a,"target":2})",
                              R"({"source":1,"target":2,"x":{"y"}})",
+                             R"({"source":1,"target":2,"x":{"y":"z":3},"w":4}})",
+                             R"({"source":1,"target":2,"x":["y":3,{"z":4}]]})",
+                             R"({"x":{"source":"y":3},"source":1,"target":2}})",
                              R"({source:1,"target":2})",
                              R"({"source":12abc,"target":2})"}) {
     EXPECT_THAT(decode(Format::jsonl, {record, R"({"source":1,"target":2})"}),
@@ -165,6 +169,22 @@ TEST(Jsonl, BrokenJsonIsMalformedWhereverItBreaks) {
   EXPECT_THAT(decode(Format::jsonl, {std::string(100000, '[')}), ElementsAre(HasSubstr("! malformed")));
   EXPECT_THAT(decode(Format::jsonl, {R"({"source":1,"target":2,"x":)" + std::string(5000, '[') + std::string(5000, ']') + "}"}),
               ElementsAre(HasSubstr("! malformed")));
+}
+
+TEST(Jsonl, BytesBehindABrokenRecordDoNotChangeItsMessage) {
+  const auto codec = make_codec(Format::jsonl, {});
+  for (const std::string record : {R"({"source":1,"target":2,["edge":"t","z":{"n":"x"},"b":true})",
+                                   R"([{"source":1,"target":[2])", R"({"source":1,"target":2,"z":{"n":1})",
+                                   R"({"source":1,"target":2)", R"({"source":1}},"n":1})", R"([{}]])", "{", "[", "}"}) {
+    const std::string alone(codec->decode(record).message);
+    EXPECT_NE(alone, "");
+    for (const char behind : {'}', ']', '"', ',', '{', '1', ' ', '\0'}) {
+      const std::string padded = record + std::string(Record::padding, behind);
+      const Decoded decoded = codec->decode_padded(std::string_view(padded).substr(0, record.size()));
+      EXPECT_EQ(decoded.refused, RejectReason::malformed);
+      EXPECT_EQ(decoded.message, alone) << record << " before " << behind;
+    }
+  }
 }
 
 }  // namespace

@@ -47,6 +47,12 @@ TEST(NameDoubts, WordsForAMissingLabel) {
     EXPECT_FALSE(is_missing_label(text)) << text;
 }
 
+TEST(NameDoubts, ErrorsOfASpreadsheet) {
+  for (const char* text : {"#REF!", "#VALUE!", "#NAME?", "#DIV/0!", "#N/A", "#NUM!"})
+    EXPECT_TRUE(may_stand_for_none(text)) << text;
+  for (const char* text : {"#ref", "#1", "#value"}) EXPECT_FALSE(may_stand_for_none(text)) << text;
+}
+
 TEST(ByteKinds, AreFoundAnywhere) {
   for (std::size_t size = 0; size < 40; ++size) {
     const std::string plain(size, 'a');
@@ -77,6 +83,16 @@ TEST(HeaderWords, NameColumns) {
   EXPECT_EQ(ends({"source_a", "source_b", "target"}), "");
   EXPECT_EQ(ends({"user", "friend"}), "");
   EXPECT_EQ(ends({"from_to", "x"}), "");
+}
+
+TEST(HeaderWords, PositionsWithoutAHeader) {
+  const auto positions = [](std::vector<std::string_view> fields) { return columns_by_position(fields); };
+  EXPECT_EQ(positions({"a", "b"}), "source,target");
+  EXPECT_EQ(positions({"1", "2", "x", "y"}), "source,target,-,-");
+  EXPECT_EQ(positions({"a", "b", "c"}), "source,target,-");
+  EXPECT_EQ(positions({"add", "b", "c"}), "op,source,target");
+  EXPECT_EQ(positions({"D", "1", "2", "T"}), "op,source,target,-");
+  EXPECT_EQ(positions({"I", "2024-01-01 00:00:00.000", "1", "2"}), "op,time,source,target");
 }
 
 TEST(Metis, IsKnownByNeighboursThatAgree) {
