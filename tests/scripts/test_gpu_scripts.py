@@ -540,7 +540,8 @@ class Pages(unittest.TestCase):
                "papers/mining_sizes.py": "rmat:5:2 --what cliques --threads 1",
                "programs/graph_file.py": "--vertices 1500 --edges-per-vertex 2 --labels 2",
                "programs/filter_rule.py": "{folder}/g.graph={folder}/q --timeout 5",
-               "programs/rings.py": "--vertices 60 --degrees 1.5 --timeout 2"}
+               "programs/rings.py": "--vertices 60 --degrees 1.5 --timeout 2",
+               "programs/time_rings.py": "{folder}/edges.txt"}
 
     def test_a_page_tells_revision_compiler_and_processor(self):
         pages = [path.name for path in (ROOT / "bench").glob("p*/*.py") if "script.conditions(" in path.read_text()]
@@ -551,6 +552,7 @@ class Pages(unittest.TestCase):
                 results = pathlib.Path(folder, "results.json")
                 edges = [f"e {u} {v}\n" for v in range(12) for u in range(v)]
                 pathlib.Path(folder, "g.graph").write_text(f"t 12 {len(edges)}\n" + "".join(f"v {v} {v % 3}\n" for v in range(12)) + "".join(edges))
+                pathlib.Path(folder, "edges.txt").write_text("".join(f"{i * i % 7} {i % 5} {1000 + 50 * i}\n" for i in range(60)))
                 pathlib.Path(folder, "q").mkdir()
                 for number, label in enumerate("012"):
                     pathlib.Path(folder, "q", f"wedge_{number}.graph").write_text(f"t 3 2\nv 0 0\nv 1 1\nv 2 {label}\ne 0 1\ne 1 2\n")
