@@ -8,6 +8,7 @@ Ways: `stream` replays the edges, `match` loads them first. The seconds are thos
 settling. With --peer, a command takes turns with them. It gets the file for {edges}, k for {ring} and the seconds for {span}, and
 prints the number of rings and its seconds as its last two words."""
 
+import bisect
 import pathlib
 import shlex
 import statistics
@@ -49,6 +50,7 @@ def arguments():
     return parser.parse_args()
 
 
+INFINITY = float("inf")
 TICKS = 64  # of an untied stream, for each second
 
 
@@ -62,7 +64,8 @@ def untied(edges, path, most):
             last = time
             if place >= TICKS:
                 raise script.Refused(f"{edges}: more than {TICKS} edges at the time {time}")
-            out.write(f"{a} {b} {time * TICKS + place}\n")
+            if a != b:  # no ring has a self-loop
+                out.write(f"{a} {b} {(time - rows[0][0]) * TICKS + place + 1}\n")
     return path
 
 
@@ -71,21 +74,21 @@ def count(path, k, span):
     leaving = {}
     rows = [tuple(map(int, line.split())) for line in path.read_text().splitlines()]
     for a, b, time in rows:
-        if a != b:
-            leaving.setdefault(a, []).append((time, b))
+        leaving.setdefault(a, []).append((time, b))
 
     def extend(first, seen, time, end):
         found = 0
-        for later, to in leaving.get(seen[-1], []):
-            if later <= time or later >= end:
-                continue
+        edges = leaving.get(seen[-1], [])
+        for later, to in edges[bisect.bisect_right(edges, (time, INFINITY)):]:
+            if later >= end:
+                break
             if len(seen) == k:
                 found += to == first
             elif to not in seen:
                 found += extend(first, [*seen, to], later, end)
         return found
 
-    return sum(extend(a, [a, b], time, time + span) for a, b, time in rows if a != b)
+    return sum(extend(a, [a, b], time, time + span) for a, b, time in rows)
 
 
 def pattern(k, span):
