@@ -5,8 +5,8 @@ The input is an edge list with times in seconds. A ring of k is k edges, each la
 apart, between k vertices. A plain backtracking counter says how many there are; every way must find as many.
 
 Ways: `stream` replays the edges, `match` loads them first. The seconds are those of matching; `engine` adds those of applying and
-settling. With --peer, a command takes turns with them. It gets the file for {edges}, k for {ring} and the seconds for {span}, and
-prints the number of rings and its seconds as its last two words."""
+settling. With --peer, a command takes turns with them. It gets the file for {edges}, k for {ring}, and for {span} the span in ticks of the
+file. Its last two words are the number of rings and its seconds."""
 
 import bisect
 import pathlib

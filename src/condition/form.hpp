@@ -12,8 +12,8 @@ namespace deltamatch::condition {
 inline constexpr std::size_t max_depth = 400;   ///< of the tree; recursion over conditions is as deep
 inline constexpr std::size_t max_nodes = 4000;  ///< of the tree
 
-/// What contradicts the documentation of Expression: a wrong number of operands, an element that the query lacks, an empty
-/// name, or a tree beyond max_depth or max_nodes. Nullopt: nothing does.
+/// What contradicts the documentation of Expression. That is a wrong number of operands, an element that the query lacks, or an
+/// empty name. A tree beyond max_depth or max_nodes does, too. Nullopt: nothing does.
 [[nodiscard]] std::optional<std::string> find_flaw(const Expression& expression, std::size_t vertices, std::size_t edges);
 
 }  // namespace deltamatch::condition

@@ -12,8 +12,8 @@ namespace deltamatch::condition {
 inline constexpr std::uint8_t max_scale = 18;
 
 /// Reads digits with an optional fraction and exponent: 1000, 0.8, 1e6. Returns nullopt if it is no such number, or if it does
-/// not fit: at most 18 digits after the point, and a value without the point below 2^63. Trailing zeros after the point are
-/// cut.
+/// not fit. At most 18 digits after the point fit, and a value without the point below 2^63. Trailing zeros after the point
+/// are cut.
 [[nodiscard]] std::optional<Decimal> read_decimal(std::string_view text);
 /// Reads the number that stands behind a minus sign, and returns it with this sign. It may be 2^63 without its point.
 [[nodiscard]] std::optional<Decimal> read_negative_decimal(std::string_view text);

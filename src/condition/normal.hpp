@@ -1,8 +1,8 @@
 // The normal form of conditions: two conditions that are written differently but say the same have, in simple cases, one form.
 //
-// Rewritten are: > and >= to < and <=, <> to NOT =, IN to OR, NOT over AND and OR (both hold in three-valued logic), doubled
-// NOT, nested AND and OR, and TRUE and FALSE in them. The operands of AND, OR and =, and the two of + and *, are sorted.
-// Repeated operands of AND and OR go. Arithmetic is never regrouped, because sums of floats depend on it.
+// > and >= become < and <=, <> becomes NOT =, IN becomes OR. NOT goes below AND and OR, which holds in three-valued logic too.
+// Doubled NOT, nested AND and OR, and TRUE and FALSE in them go. The operands of AND, OR and =, and the two of + and *, are
+// sorted. Repeated operands of AND and OR go. Arithmetic is never regrouped, because sums of floats depend on it.
 #pragma once
 
 #include <cstdint>

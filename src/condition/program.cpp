@@ -499,7 +499,7 @@ std::optional<Side> combine(Operation operation, const Side& a, const Side& b) {
   return Side{a.load, a.times, a.plus + sign * b.plus};
 }
 
-/// The program as a comparison, if it has that form. Registration has bounded all exact numbers, so none overflows here: a
+/// The program as a comparison, if it has that form. Registration has bounded all exact numbers, so none overflows here. A
 /// factor is applied to the parts of a number whose sum it was checked for.
 std::optional<LinearComparison> as_linear(const Program& program) {
   std::vector<Side> stack;

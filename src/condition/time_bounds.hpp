@@ -48,8 +48,8 @@ class TimeBounds {
   bool any_ = false;
 };
 
-/// The bounds that follow from WITHIN and from those parts of the condition that must all be TRUE and compare two times, a time
-/// with an instant, or a difference of two times with a duration. Other parts imply no bound. O(edges^3). Throws
+/// The bounds that follow from WITHIN and from parts of the condition that must all be TRUE. Such a part compares two times, a
+/// time with an instant, or a difference of two times with a duration. Other parts imply no bound. O(edges^3). Throws
 /// Error(configuration), which calls the query `where` and names the terms, if no times satisfy them.
 [[nodiscard]] TimeBounds time_bounds(const Query& query, std::string_view where);
 

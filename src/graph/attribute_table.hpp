@@ -1,8 +1,8 @@
 // Values of attributes, as columns by row. A row is the slot of an edge or the number of a vertex.
 //
-// A value is a word of 64 bits: an integer, the digits of a decimal or a time as it is, a real by its bits, a truth value as 0
-// or 1, a symbol by its number. Symbols are texts that are stored once. They get the least free number and are given back when
-// no row has them, so all replicas of a graph number alike.
+// A value is a word of 64 bits. An integer, the digits of a decimal and a time are there as they are, a real by its bits. A
+// truth value is 0 or 1, a symbol is its number. Symbols are texts that are stored once. They get the least free number and are
+// given back when no row has them, so all replicas of a graph number alike.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,9 @@
 // Which changed matches of a pattern with WITHIN are reported.
 //
 // A match of edges that are older than the pattern's span has aged: it neither appears nor vanishes. So what is reported does
-// not depend on where batches end. Let the span be that of WITHIN plus the allowed lateness, and let an edge be changed by a
-// record. Then a match appears if its oldest edge plus the span is later than the running watermark after the last record that
-// inserted one of its edges. It vanishes if the same holds for the first record that deleted one.
+// not depend on where batches end. Let the span be that of WITHIN plus the allowed lateness. A match appears if the time of
+// its oldest edge plus the span is later than a watermark. That is the running one after the last record that inserted one of
+// its edges. It vanishes if the same holds for the first record that deleted one.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +46,7 @@ class ArrivalRule {
   /// `marks` must outlive it.
   ArrivalRule(const ArrivalMarks& marks, Timestamp span) noexcept : marks_(&marks), span_(span) {}
 
-  /// Whether it admits all new matches. If every inserted edge moves the watermark to its own time, then the newest edge of a
+  /// Whether it admits all new matches. Let every inserted edge move the watermark to its own time. Then the newest edge of a
   /// match is at the mark or later, and WITHIN keeps all its edges within the span.
   [[nodiscard]] bool admits_all() const noexcept { return marks_->appears_ && marks_->odd_.empty(); }
 

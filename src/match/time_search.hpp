@@ -4,8 +4,8 @@
 // is a vertex and the data edge to it at once. The other query edges between it and matched vertices are looked for in the
 // shorter one of the two lists that hold them. Conditions are tested as soon as what they read is chosen.
 //
-// A new match is found from that of its inserted edges that arrived last, and a vanished match from that of its removed edges
-// that arrived first. So a new edge meets edges that arrived before it, and most bounds that want newer ones fail at once.
+// A new match is found from its inserted edge that arrived last. A vanished match is found from its removed edge that arrived
+// first. So a new edge meets edges that arrived before it, and most bounds that want newer ones fail at once.
 //
 // Choosing edges in order of time follows P. Mackey et al., "A Chronological Edge-Driven Approach to Temporal Subgraph
 // Isomorphism", 2018. There a search begins at the oldest edge; here it begins at the newest, as a stream brings it.

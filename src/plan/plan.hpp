@@ -110,8 +110,8 @@ struct CountPlan {
   double cost = 0;
 };
 
-/// One step of a conditional query at a position: choose a data edge for a query edge, unless there is none to choose, then
-/// test conditions.
+/// One step of a conditional query at a position. It chooses a data edge for a query edge, unless there is none to choose. Then
+/// it tests conditions.
 struct ConditionStep {
   std::optional<std::uint32_t> edge;      ///< the query edge; nullopt in the first step of each position
   std::vector<std::uint32_t> conditions;  ///< indices into BoundQuery::conditions

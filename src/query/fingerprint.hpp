@@ -16,9 +16,9 @@ struct Fingerprint {
   friend auto operator<=>(const Fingerprint&, const Fingerprint&) = default;
 };
 
-/// Computes xxh128 over mode, count mode, the vertices' label sets in the query's order, the edges in canonical order, and the
-/// normal form of the condition. It does not depend on names, on the order of edges or on how an undirected edge is written. It
-/// is the same on every machine. Requires a valid query.
+/// Computes xxh128 over mode, count mode, and the vertices' label sets in the query's order. The edges in canonical order and
+/// the normal form of the condition follow. It does not depend on names, on the order of edges or on how an undirected edge is
+/// written. It is the same on every machine. Requires a valid query.
 [[nodiscard]] Fingerprint fingerprint(const Query& query, MatchMode mode, CountMode count);
 
 /// Returns indices into Query::edges in the order that the fingerprint uses. Undirected edges are sorted by smaller and greater

@@ -1,5 +1,5 @@
-// Conditional queries whose lists must be brought to the state of the graph anew: after failed batches, for queries that come
-// later, and beside batches that only let edges go.
+// Conditional queries whose lists must be brought to the state of the graph anew. That is so after failed batches and for
+// queries that come later.
 #include <gtest/gtest.h>
 
 #include <string>
