@@ -197,7 +197,7 @@ TEST_F(RunningWatermark, NewMatchesWithinATimeDoNotDependOnTheCuts) {
       assembler_watermark_.reset();
       Engine engine(
           {.threads = 1, .allowed_lateness = 15, .schema = {.model = EdgeModel::events, .edges = {}, .vertices = {}}});
-      Query query = parse_pattern("(a)-[t1]->(b)-[t2]->(c) WITHIN 1s", "q");
+      Query query = parse_pattern("(a)-->(b)-->(c) WITHIN 1s", "q");
       query.within->microseconds = 40;
       engine.add_query(query, {.list = true});
       Outcome outcome;

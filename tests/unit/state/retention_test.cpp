@@ -14,7 +14,7 @@ class Retention : public testing::Test {
     options_.schema.model = EdgeModel::events;
     options_.schema.edges = {{"n", {}}};
     live_.emplace(options_);
-    live_->add_query(parse_pattern("(a)-[t1]->(b)-[t2]->(c) WITHIN 1s", "q"));
+    live_->add_query(parse_pattern("(a)-->(b)-->(c) WITHIN 1s", "q"));
     log_ = std::make_unique<Log>(directory_.path(), directory_.fingerprint(), 0);
   }
 
