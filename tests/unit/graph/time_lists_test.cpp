@@ -115,7 +115,7 @@ TEST_P(TimeListsTest, AnEmptyGraphHasNoLists) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Directed, TimeListsTest, testing::Bool(),
-                         [](const auto& info) { return info.param ? "Directed" : "Undirected"; });
+                         [](const auto& each) { return each.param ? "Directed" : "Undirected"; });
 
 }  // namespace
 }  // namespace deltamatch::graph
