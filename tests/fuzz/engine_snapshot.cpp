@@ -32,9 +32,10 @@ void forge(const std::filesystem::path& path, std::string_view bytes, unsigned b
   const bool has_slots = has_schema && (bits & 8U) != 0;
   kind.version = has_schema ? 4 : (bits & 2U) != 0 ? 2 : 3;
   engine::SectionWriter out(path, kind);
-  for (const Section section : {Section::header, Section::annotation, Section::schema, Section::vertex_labels,
-                                Section::edge_labels, Section::numbers, Section::vertices, Section::slots, Section::edges}) {
-    if (!has_schema && section == Section::schema) continue;
+  for (const Section section :
+       {Section::header, Section::annotation, Section::schema, Section::vertex_labels, Section::edge_labels, Section::symbols,
+        Section::numbers, Section::vertices, Section::slots, Section::edges}) {
+    if (!has_schema && (section == Section::schema || section == Section::symbols)) continue;
     if (!has_slots && section == Section::slots) continue;
     out.begin(section, section != Section::numbers && section != Section::slots);
     const std::string_view contents = bytes.substr(0, bytes.find('\xfe'));

@@ -51,7 +51,8 @@ std::string forge(std::string_view payloads, std::uint32_t version) {
 /// The payload that a batch is written as.
 std::string payload_of(const LoggedBatch& batch) {
   std::string payload;
-  log_format::put_batch(payload, batch.mark, batch.updates.updates(), batch.updates.watermark(), batch.alerts);
+  log_format::put_batch(payload, batch.mark, batch.updates.updates(), batch.updates.watermark(), batch.alerts, {},
+                        batch.updates.steps());
   return payload;
 }
 

@@ -142,11 +142,8 @@ class Draws {
     for (std::size_t i = 0; i < updates; ++i) add_update(drawn->updates);
     if (below(3) == 0) {
       drawn->updates.set_watermark(time_ - static_cast<Timestamp>(below(50)));
-      std::vector<WatermarkStep> steps;
-      for (std::size_t i = below(4); i < updates && below(2) == 0; i += 1 + below(3))
-        steps.push_back({i, time_ - 60 + static_cast<Timestamp>(5 * steps.size())});
-      if (below(2) == 0) drawn->updates.set_steps(std::move(steps));
-      if (engine == nullptr) drawn->mark.retention = static_cast<Timestamp>(below(3));
+      if (batch_ % 2 == 0) drawn->updates.set_steps({{1, time_ - 60}, {5 + batch_ % 3, time_ - 50}});
+      if (engine == nullptr) drawn->mark.retention = static_cast<Timestamp>(batch_ % 3);
     }
     drawn->mark.batch = ++batch_;
     drawn->mark.ends[{"edges", 0}] = static_cast<std::int64_t>(10 * batch_);
