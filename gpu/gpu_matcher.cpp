@@ -59,7 +59,7 @@ class GpuMatcher final : public match::Matcher {
         set_choice_(options.testing.reuse) {}
 
   void open(const graph::DataGraph& graph) override {
-    if (resting_ > 0) return;
+    if (resting_ > 0 || !reads_graph(graph)) return;
     try {
       mirrors_.open(graph);
     } catch (const DeviceOutOfMemory& error) {
@@ -80,8 +80,13 @@ class GpuMatcher final : public match::Matcher {
     const Range range("batch");
     // Only the CPU leaves anchors for later. If some are left, it has begun this work in place of the devices.
     const bool left = std::ranges::any_of(passes, [](const PassWork& work) { return !work.left.empty(); });
-    if (left || resting_ > 0) {
-      if (!left) --resting_;
+    const bool read = reads_graph(graph);
+    if (left || resting_ > 0 || !read) {
+      if (!read) {
+        why_ = not_taken;
+      } else if (!left) {
+        --resting_;
+      }
       statistics_.on_cpu += tasks.size();
       for (std::size_t t = 0; t < tasks.size(); ++t) fall_back(graph, passes, tasks, t, every_pass, results, stop);
       return;

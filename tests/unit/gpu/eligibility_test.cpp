@@ -26,6 +26,24 @@ TEST(Eligibility, InducedMatchesOfOtherModesAreLeftToTheCpu) {
   }
 }
 
+// Conditions on ids and attributes of vertices are possible in each model of edges.
+TEST(Eligibility, ConditionsAreLeftToTheCpu) {
+  EXPECT_TRUE(runs("(a)--(b)--(c)--(a)", MatchMode::isomorphism, false));
+  EXPECT_FALSE(runs("(a)--(b)--(c)--(a) WHERE id(a) < 7", MatchMode::isomorphism, false));
+}
+
+TEST(Eligibility, GraphsWhoseEdgesHaveAnIdentityAreLeftToTheCpu) {
+  for (const EdgeModel model : {EdgeModel::simple, EdgeModel::keyed, EdgeModel::events}) {
+    graph::DataGraph graph(true, false, graph::heap_slabs(), {model, {}, {}});
+    EXPECT_EQ(reads_graph(graph), model == EdgeModel::simple);
+    const plan::BoundQuery query(parse_pattern("(a)-->(b)-->(c)", "q"), MatchMode::isomorphism, CountMode::embeddings, graph,
+                                 false);
+    graph.resolve_all();
+    const plan::QueryPlans plans;
+    EXPECT_EQ(runs_on_kernels({&query, &plans, false}, graph.resolved(), false), model == EdgeModel::simple);
+  }
+}
+
 TEST(Eligibility, EdgesThatOneDataEdgeCouldServeAreLeftToTheCpu) {
   constexpr const char* twice = "(a)-[:T]-(b), (a)--(b)";
   EXPECT_FALSE(runs(twice, MatchMode::isomorphism, false));
