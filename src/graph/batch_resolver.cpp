@@ -56,11 +56,16 @@ bool BatchResolver::read_all(const UpdateBatch& batch, OnReject on_reject, std::
   const auto steps = batch.steps();
   std::optional<Timestamp> risen = watermark;
   std::size_t step = 0;
-  const auto note_running = [&](std::size_t last) {
+  // If the source sets the watermark and states no steps, it rises with the times of the records, up to what was set.
+  const bool rises_with_times = batch.sets_watermark() && !steps;
+  const auto note_running = [&](std::size_t last, bool refused) {
     if (!marks_) return;
     for (; steps && step < steps->size() && (*steps)[step].first < last; ++step)
       risen = std::max(risen, std::optional((*steps)[step].time));
-    running_.resize(last, (steps ? risen : result_.watermark).value_or(INT64_MIN));
+    for (std::size_t i = running_.size(); rises_with_times && !refused && i < last; ++i) {
+      if (!updates_[i].ahead) risen = std::max(risen, std::min(updates_[i].time, result_.watermark));
+    }
+    running_.resize(last, (batch.sets_watermark() ? risen : result_.watermark).value_or(INT64_MIN));
   };
   std::size_t records = 0;
   for (std::size_t first = 0, last = 0; first < updates_.size(); first = last) {
@@ -77,10 +82,10 @@ bool BatchResolver::read_all(const UpdateBatch& batch, OnReject on_reject, std::
     }
     if (!refused) {
       if (!batch.sets_watermark()) see_times(updates_.subspan(first, last - first));
-      note_running(last);
+      note_running(last, false);
       continue;
     }
-    note_running(last);
+    note_running(last, true);
     ++passed;
     if (on_reject == OnReject::stop) {
       result_.consumed = first;
