@@ -65,7 +65,7 @@ bool BatchResolver::read_all(const UpdateBatch& batch, OnReject on_reject, std::
     for (std::size_t i = running_.size(); rises_with_times && !refused && i < last; ++i) {
       if (!updates_[i].ahead) risen = std::max(risen, std::min(updates_[i].time, result_.watermark));
     }
-    running_.resize(last, (batch.sets_watermark() ? risen : result_.watermark).value_or(INT64_MIN));
+    running_.resize(last, (steps || batch.sets_watermark() ? risen : result_.watermark).value_or(INT64_MIN));
   };
   std::size_t records = 0;
   for (std::size_t first = 0, last = 0; first < updates_.size(); first = last) {
