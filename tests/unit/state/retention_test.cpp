@@ -47,7 +47,8 @@ class Retention : public testing::Test {
   Folder folder_;
   TestJournal journal_;
   EngineOptions options_;
-  StateDirectory directory_{folder_.path() / "state", StateIdentity{.application = "test", .schema = "edges events"}, journal_};
+  StateDirectory directory_{folder_.path() / "state",
+                            StateIdentity{.application = "test", .topics = {}, .schema = "edges events"}, journal_};
   std::optional<Engine> live_;
   std::unique_ptr<Log> log_;
   std::int64_t next_ = 2;

@@ -110,10 +110,9 @@ inline std::string to_text(const CommitPoint& mark, const UpdateBatch& updates, 
   std::string text = to_json(mark) + "\n";
   const std::optional<Timestamp> watermark = updates.sets_watermark() ? updates.watermark() : mark.watermark;
   if (watermark) text += "watermark " + std::to_string(*watermark) + "\n";
-  if (updates.steps()) {
+  if (const auto steps = updates.steps()) {
     text += "steps";
-    for (const WatermarkStep& step : *updates.steps())
-      text += " " + std::to_string(step.first) + ":" + std::to_string(step.time);
+    for (const WatermarkStep& step : *steps) text += " " + std::to_string(step.first) + ":" + std::to_string(step.time);
     text += "\n";
   }
   for (const Update& update : updates.updates()) text += to_text(update) + "\n";
