@@ -203,11 +203,22 @@ std::uint64_t RecordReader::lead(Timestamp time, std::vector<Timestamp>& rest) c
 }
 
 void RecordReader::report_ahead(const Held& held) {
+  if (doubts_.again("time_ahead")) return;
+  // The least limit that lets this time pass. If it is years, the time is wrong.
+  constexpr std::uint64_t day = 86'400'000'000;
+  constexpr std::uint64_t most_days = 3650;
+  std::uint64_t gap = passed_ != 0 && watermark_ < *held.time ? apart(*held.time, watermark_) : 0;
+  for (const Held& other : held_) {
+    if (other.time && *other.time < *held.time) gap = std::max(gap, apart(*held.time, *other.time));
+  }
+  const std::uint64_t days = gap / day + 1;
+  const std::string limit =
+      days > most_days ? std::string() : doubts_.spelling().common("max-ahead", fmt::format("{}d", days)) + ", or ";
   doubts_.report_at(held.reading.record.position, "time_ahead",
                     fmt::format("the time {} lies far ahead of the rest, so it does not move the watermark; the edge is kept",
                                 date_of(*held.time)),
-                    fmt::format("correct the time, or set how far a time may lie ahead: {}, or {} for no limit",
-                                doubts_.spelling().common("max-ahead", "7d"), doubts_.spelling().common("max-ahead", "none")));
+                    fmt::format("correct the time, or set how far a time may lie ahead: {}{} for no limit", limit,
+                                doubts_.spelling().common("max-ahead", "none")));
 }
 
 bool RecordReader::next(DecodedRecord& reading) {

@@ -17,6 +17,7 @@
 #include "ingest/codec/doubts.hpp"
 #include "ingest/codec/gephi_type.hpp"
 #include "ingest/codec/header_words.hpp"
+#include "ingest/codec/operation_words.hpp"
 #include "ingest/codec/unread_operations.hpp"
 
 namespace deltamatch::ingest {
@@ -41,6 +42,7 @@ class CsvCodec final : public Codec {
         vertices_(options.vertices),
         may_begin_with_words_(!spec_.named() && !options.header),
         operations_(spelling_, options.columns),
+        direction_told_(options.directed.has_value()),
         type_(options.columns, spelling_, options.directed, spec_.name(Role::label).has_value()) {
     separator_ = options.separator;
     if (separator_ != 0 && std::string_view(",;\t|").find(separator_) == std::string_view::npos) {
@@ -87,6 +89,8 @@ class CsvCodec final : public Codec {
       if (std::optional<Decoded> refused = read_type(fields_[*type_column_])) return *refused;
     }
     if (!operations_.empty()) operations_.see(fields_, *doubts_);
+    if (direction_column_) [[unlikely]]
+      watch_direction();
     Decoded decoded = maker_.make(layout_, fields_);
     if (maker_.lacks_id()) [[unlikely]]
       decoded = take_quoted_names(record);
@@ -98,6 +102,11 @@ class CsvCodec final : public Codec {
 
   [[nodiscard]] std::string advice(RejectReason reason, std::string_view record) const override {
     if (reason == RejectReason::wrong_arity) return advice_on_columns(record);
+    if (reason == RejectReason::bad_id && may_be_vertex_of_apoc(record)) {
+      return "if it is a vertex in an export of neo4j's APOC, keep the header and the edges, and convert the file: awk 'NR == "
+             "1 || /^,/' "
+             "FILE";
+    }
     if (reason != RejectReason::missing_time) return {};
     const auto found = std::ranges::find_if(unread_, [&](std::size_t column) { return may_be_time(header_[column]); });
     if (layout_.has(Role::time) || found == unread_.end()) return {};
@@ -120,6 +129,12 @@ class CsvCodec final : public Codec {
     return skipping_columns(spelling_, spec_, fields.size());
   }
 
+  /// Whether a record is a vertex, in a table where the edges have columns of their own behind those of vertices.
+  [[nodiscard]] bool may_be_vertex_of_apoc(std::string_view record) const {
+    if (header_.empty() || header_[0] != "_id" || std::ranges::find(header_, "_start") == header_.end()) return false;
+    return !record.starts_with(',');
+  }
+
   void find_unread() {
     unread_.clear();
     operations_.clear();
@@ -131,10 +146,33 @@ class CsvCodec final : public Codec {
       }
       if (!read) unread_.push_back(column);
     }
+    direction_column_.reset();
+    for (const std::size_t column : unread_) {
+      const bool is_called_so = std::ranges::any_of(std::array{"directed", "is_directed", "isDirected", "oneway", "one_way"},
+                                                    [&](std::string_view name) { return same_letters(name, fields_[column]); });
+      if (is_called_so && doubts_ != nullptr && !direction_told_ && !type_column_) direction_column_ = column;
+    }
     const bool says = layout_.has(Role::op) || layout_.has(Role::deleted) || spec_.name(Role::op) || spec_.name(Role::deleted);
     if (says || doubts_ == nullptr) return;
     operations_.watch(unread_, fields_);
     watches_label_ = !spec_.name(Role::label);
+  }
+
+  /// A column `directed` that is false in all records.
+  void watch_direction() {
+    constexpr std::string_view code = "undirected_column";
+    const std::string_view value = fields_[*direction_column_];
+    if (usual_flag(value) != true) {  // `false` keeps an edge in a deletion flag
+      doubts_->acquit(code);
+      direction_column_.reset();
+    } else if (!doubts_->suspected_again(code)) {
+      const bool configured = spelling_.in_configuration;
+      doubts_->suspect_at(
+          doubts_->position(), code,
+          fmt::format("{} is {} in all records, but edges are read as directed", in_ticks(header_[*direction_column_]),
+                      in_ticks(value)),
+          configured ? "directed: false reads them so" : "--undirected reads them so; --directed says that they are directed");
+    }
   }
 
   void watch_label() {
@@ -323,7 +361,8 @@ class CsvCodec final : public Codec {
     const std::string vertices = fmt::format("vertex={},label={}", column_name(Role::vertex), column_name(Role::label));
     const auto ends = columns_of_ends(fields_);
     const std::string edges = spell_columns(
-        spelling_, ends ? fmt::format("source={},target={}", ends->first, ends->second) : "source=NAME,target=NAME");
+        spelling_, ends ? fmt::format("source={},target={}{}", ends->first, ends->second, label_of_other_programs())
+                        : "source=NAME,target=NAME");
     const std::string remedy =
         !remedy_.empty()  ? std::exchange(remedy_, {})
         : fault == events ? fmt::format("give {} if the records are edges, {} if they are vertices", edges,
@@ -332,6 +371,17 @@ class CsvCodec final : public Codec {
         : ends            ? fmt::format("give {}", edges)
                : fmt::format("give {}, or if there is no header {}", edges, spelling_("columns", columns_by_position(fields_)));
     return end_with(fmt::format("the CSV header {} {}", in_ticks(record, longest), fault), remedy);
+  }
+
+  /// The entry for the column of labels that neo4j, its APOC or Neptune writes. Empty if a column has a usual name.
+  [[nodiscard]] std::string label_of_other_programs() const {
+    constexpr auto names = std::to_array<std::string_view>({":TYPE", "~label", "_type"});
+    if (std::ranges::any_of(fields_, [&](std::string_view field) { return is_called(field, Role::label); })) return {};
+    for (const std::string_view field : fields_) {
+      if (std::ranges::any_of(names, [&](std::string_view name) { return same_letters(name, field); }))
+        return fmt::format(",label={}", field);
+    }
+    return {};
   }
 
   /// What to do if two columns have a role. If their names differ, `columns` can name one. Else they have positions alone.
@@ -372,6 +422,8 @@ class CsvCodec final : public Codec {
   std::string remedy_;
   std::vector<std::string> header_;
   std::vector<std::size_t> unread_;
+  bool direction_told_;                          // an option says how edges are meant
+  std::optional<std::size_t> direction_column_;  // that may say that edges have no direction
   UnreadOperations operations_;
   bool watches_label_ = false;  // the label column got its meaning by a usual name
   bool several_labels_ = false;

@@ -17,6 +17,20 @@
 namespace deltamatch::ingest {
 namespace {
 
+bool is_integer(std::string_view field) noexcept {
+  std::int64_t number = 0;
+  return parse_integer(field, number) == NumberFault::none;
+}
+
+/// A number of seconds from 1990 until 2100.
+std::optional<std::int64_t> time_in_seconds(std::string_view field) noexcept {
+  constexpr std::int64_t since = 631'152'000;
+  constexpr std::int64_t until = 4'102'444'800;
+  std::int64_t number = 0;
+  if (parse_integer(field, number) != NumberFault::none || number < since || number >= until) return std::nullopt;
+  return number;
+}
+
 /// snap (runs of blanks, comments) and tsv (single tabs, no comments). A leading field + or - is the operation.
 class PlainCodec final : public Codec {
  public:
@@ -28,6 +42,7 @@ class PlainCodec final : public Codec {
         guesses_(options.columns.empty()),
         doubts_hashes_(!options.ids),
         may_begin_with_words_(!options.header),
+        watches_first_(options.doubts != nullptr && options.columns.empty()),
         maker_(make_field_maker(format, options)) {
     if (!options.columns.empty() && spec_.named()) {
       throw Error(ErrorKind::usage, "columns", fmt::format("columns of {} files have no names", format_name(format)),
@@ -73,9 +88,18 @@ class PlainCodec final : public Codec {
       if (!tabs_ && has_date_and_clock(fields))
         return R"(convert the file: sed -E 's/([0-9]+[-\/.][0-9]+[-\/.][0-9]+)[[:blank:]]+([0-9]+:)/\1T\2/' FILE)";
     }
+    if (tabs_ && (record.starts_with('#') || record.starts_with('%')))
+      return "if it is a comment, which tsv does not have, convert the file: grep -v '^[#%]' FILE";
+    if (reason == RejectReason::wrong_arity && arity_ == 0 && spec_.named() && fields.size() > 4 &&
+        time_in_seconds(fields[0]) && is_integer(fields[1]) && is_integer(fields[2]))
+      return spelling_("columns", "time,source,target" + first_two(fields.size() - 1).substr(first_two(2).size())) +
+             " reads the first column as the time";
     if (reason == RejectReason::wrong_arity) return skipping_columns(spelling_, spec_, fields.size());
     if (reason != RejectReason::bad_time || !guesses_ || tabs_) return {};
     const bool with_sign = !fields.empty() && parse_sign(fields[0]);
+    if (fields.back() == "{}")
+      return spelling_("columns", fields.size() == 3 ? "source,target,-" : "source,target,-,-") +
+             " leaves the empty data of edges out";
     if (fields.size() != (with_sign ? 4U : 3U) || fields.back().find_first_of("0123456789") != std::string_view::npos)
       return {};
     const bool operation = Operations().read(fields.back()).has_value();
@@ -123,9 +147,40 @@ class PlainCodec final : public Codec {
     if (tabs_ && record[0] == '#' && doubts_hashes_ && !may_stand_for_none(fields[0])) doubts_->begins_with_hash(record);
     if (doubts_hashes_ && layout_.has(Role::source) && has_sign(fields, Role::source)) [[unlikely]]
       doubts_->signed_source(fields[static_cast<std::size_t>(layout_.column(Role::source))], has_sign(fields, Role::target));
+    if (watches_first_) [[unlikely]]
+      watch_first(fields);
     if (guesses_ && layout_.has(Role::label) && doubts_->watches_third_column())
       doubts_->label_of_third_column(fields[static_cast<std::size_t>(layout_.column(Role::label))]);
     return decoded;
+  }
+
+  /// Lists of contacts begin with a time: `1385982020 454 640`. The first columns then ascend from 1990 on, and no other column
+  /// has such numbers.
+  void watch_first(std::span<const std::string_view> fields) {
+    const std::optional<std::int64_t> first = fields.size() > 2 ? time_in_seconds(fields[0]) : std::nullopt;
+    const bool others =
+        std::ranges::any_of(fields.subspan(1), [](std::string_view field) { return time_in_seconds(field).has_value(); });
+    if (!first || others || *first < last_first_ || !is_integer(fields[1]) || !is_integer(fields[2])) {
+      watches_first_ = false;
+      doubts_->acquit("time_as_id");
+      return;
+    }
+    constexpr std::uint64_t enough = 3;
+    const bool ascends = ascends_ || (firsts_ != 0 && *first > last_first_);
+    if (firsts_++ == 0) {
+      first_at_ = doubts_->position();
+      first_text_ = fields[0];
+    }
+    last_first_ = *first;
+    if (firsts_ < enough || !ascends || std::exchange(ascends_, ascends)) return;
+    std::string rest;
+    for (std::size_t column = 3; column < fields.size(); ++column) rest += ",-";
+    doubts_->suspect_at(
+        first_at_, "time_as_id",
+        fmt::format("the first column is read as the source, but its numbers such as {} ascend as times do",
+                    in_ticks(first_text_)),
+        fmt::format("{} reads it as the time, {} says that it is the source", spelling_("columns", "time,source,target" + rest),
+                    spelling_("columns", fields.size() == 3 ? "source,target,time" : "source,target,label,time")));
   }
 
   [[nodiscard]] bool has_sign(std::span<const std::string_view> fields, Role role) const noexcept {
@@ -153,7 +208,7 @@ class PlainCodec final : public Codec {
   Decoded header(std::string_view record) {
     Decoded decoded = maker_.refuse(RejectReason::malformed,
                                     fmt::format("{} looks like a header, whose words would be read as ids", in_ticks(record)));
-    decoded.remedy = "remove the line, or move it after another record";
+    decoded.remedy = "remove the line";
     return decoded;
   }
 
@@ -196,6 +251,12 @@ class PlainCodec final : public Codec {
   bool doubts_hashes_;         // nobody has stated what ids are
   bool may_begin_with_words_;  // the first record
   bool only_first_ = false;    // no other record has been read
+  bool watches_first_;         // the first column may still be times
+  std::int64_t last_first_ = 0;
+  std::uint64_t firsts_ = 0;  // records whose first column may be a time
+  bool ascends_ = false;      // three of them ascend
+  Position first_at_;
+  std::string first_text_;
   UpdateMaker maker_;
   Layout layout_;
   std::size_t arity_ = 0;  // 0: not known yet
@@ -277,7 +338,7 @@ UpdateMaker make_field_maker(Format format, const CodecOptions& options) {
   UpdateMaker maker(options.ids.value_or(numeric ? IdKind::integer : IdKind::automatic),
                     TimeReader(options.time_unit.value_or(TimeUnit::seconds), options.time_format,
                                options.time_unit ? nullptr : options.doubts),
-                    options.edge_label, Operations(options.op_values, spelling_of(options)), options.doubts,
+                    options.edge_label, Operations(options.op_values, spelling_of(options), options.columns), options.doubts,
                     spelling_of(options), format == Format::csv);
   if (!options.ids && !numeric) maker.doubt_names();
   maker.read_properties(options);

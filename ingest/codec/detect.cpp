@@ -149,6 +149,11 @@ bool has_fields_of_snap(std::string_view line) {
   return fields >= 2 && fields <= 5;
 }
 
+bool begins_with_comment(std::string_view head) noexcept {
+  const std::size_t first = head.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && (head[first] == '#' || head[first] == '%');
+}
+
 /// Whether a line has integers in the places of an edge list's ids.
 bool is_snap(std::string_view line) {
   if (!has_fields_of_snap(line)) return false;
@@ -192,6 +197,9 @@ std::optional<Format> detect_format(std::string_view head, std::size_t columns, 
   // A line that cannot be tsv shows that blanks separate, if all others can be lines of an edge list.
   const auto is_edge = [&](std::string_view line) { return texts ? has_fields_of_snap(line) : is_snap(line); };
   const bool mixed = tabs[Tabs::sure] == 0 && tabs[Tabs::none] != 0 && all(is_edge) && !all(has_separator);
+  // Only an edge list has comments.
+  const bool alike = tabs[Tabs::same] == lines.size() && begins_with_comment(head) && all(is_edge);
+  if (tabs.most() && alike) return Format::snap;
   if (tabs.most()) return mixed ? Format::snap : Format::tsv;
   if (text.most(is_snap) && !all(has_separator)) return Format::snap;
   if (text.most(has_separator)) return Format::csv;

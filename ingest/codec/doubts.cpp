@@ -9,6 +9,7 @@
 #include <limits>
 #include <utility>
 
+#include "ingest/codec/columns.hpp"
 #include "ingest/codec/fields.hpp"
 #include "ingest/codec/id_doubts.hpp"
 #include "ingest/codec/label_numbers.hpp"
@@ -187,6 +188,21 @@ std::optional<Doubts::Doubt> Doubts::about_hashes() const {
   return hashes_ && hashes_->count * 2 <= records_ ? hashes_ : std::nullopt;
 }
 
+void Doubts::suspect_at(Position position, std::string_view code, std::string_view what, std::string_view remedy) {
+  if (!suspected_again(code)) suspected_.push_back({std::string(code), position, std::string(what), std::string(remedy)});
+}
+
+bool Doubts::suspected_again(std::string_view code) noexcept {
+  const auto known = std::ranges::find(suspected_, code, &Doubt::code);
+  if (known == suspected_.end()) return false;
+  ++known->count;
+  return true;
+}
+
+void Doubts::acquit(std::string_view code) {
+  std::erase_if(suspected_, [&](const Doubt& doubt) { return doubt.code == code; });
+}
+
 void Doubts::may_be_total(std::string_view what, std::string_view remedy) {
   total_ = {"footer_as_record", now_, std::string(what), std::string(remedy)};
   total_record_ = records_;
@@ -233,12 +249,20 @@ std::optional<Doubts::Doubt> Doubts::about_times(Timestamp window) const {
                                         : fmt::format("{} reads them so; {}", spelling_("time-unit", fits->option), keep);
     return doubt;
   }
+  const bool first_is_time = std::ranges::find(suspected_, "time_as_id", &Doubt::code) != suspected_.end();
+  if (first_is_time) return std::nullopt;
   const bool unordered = descents * 10 >= sorted.size();
   const bool constant = sorted.size() > 1 && least == largest;
   if (guessed_column_ != 0 && !told("weight_as_time") && (fractions != 0 || least < 0 || unordered || constant)) {
     doubt = weight_as_time(spelling_, times_.samples.front().at, guessed_column_,
                            "its numbers are small, fractional or in no order, as weights are");
     doubt.count = times_.count;
+    constexpr std::size_t of_edges = 3;
+    const auto is_one = [&](Timestamp time) { return std::abs(static_cast<double>(time)) == read_as.micros; };
+    if (guessed_column_ == of_edges && least < 0 && largest > 0 && fractions == 0 && std::ranges::all_of(sorted, is_one)) {
+      doubt.remedy += fmt::format("; if 1 inserts and -1 deletes, {} {} read it", spelling_("columns", "source,target,op"),
+                                  spell(spelling_, "op-values", "1=+;-1=-"));
+    }
     return doubt;
   }
   const double span = static_cast<double>(largest) - static_cast<double>(least);
@@ -371,6 +395,7 @@ std::vector<Doubts::Doubt> Doubts::fresh(Timestamp window) {
 
 std::vector<Doubts::Doubt> Doubts::all(Timestamp window) const {
   std::vector<Doubt> doubts = told_;
+  doubts.insert(doubts.end(), suspected_.begin(), suspected_.end());
   if (std::optional<Doubt> times = about_times(window)) doubts.push_back(std::move(*times));
   if (std::optional<Doubt> empty = about_empty_times(window)) doubts.push_back(std::move(*empty));
   if (std::optional<Doubt> labels = about_operations()) doubts.push_back(std::move(*labels));

@@ -108,6 +108,12 @@ class Doubts {
   /// happens once watches_third_column() is false.
   void label_of_third_column(std::string_view label);
   [[nodiscard]] bool watches_third_column() const noexcept { return watches_third_column_; }
+  /// Reports a doubt that later records may take back.
+  void suspect_at(Position position, std::string_view code, std::string_view what, std::string_view remedy);
+  /// Adds to the count of a doubt of suspect_at(). Returns whether it has been reported.
+  bool suspected_again(std::string_view code) noexcept;
+  /// Takes back what suspect_at() reported.
+  void acquit(std::string_view code);
   /// Notes that the record looks like a sum below a table. That is doubtful if it is the last one.
   void may_be_total(std::string_view what, std::string_view remedy);
   /// Notes a source of an edge list that begins with + or -. Both together may say operations, if no target has a sign.
@@ -220,7 +226,8 @@ class Doubts {
   Part zeros_;  // times that are 0
   Edges edges_;
   Attributes attributes_;
-  std::optional<Doubt> total_;  // the last record that looks like a sum, and its number
+  std::vector<Doubt> suspected_;  // of suspect_at()
+  std::optional<Doubt> total_;    // the last record that looks like a sum, and its number
   std::uint64_t total_record_ = 0;
   std::optional<Doubt> hashes_;  // the first record with #, with a count of them
   std::optional<Doubt> plus_;    // the first source such as `+1`, with a count of them

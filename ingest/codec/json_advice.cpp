@@ -41,6 +41,13 @@ std::string in_path(std::string_view name) {
   return text;
 }
 
+/// Several names as a path.
+std::string path_of(const std::vector<std::string_view>& names) {
+  std::string path;
+  for (const std::string_view name : names) path += (path.empty() ? "" : ".") + in_path(name);
+  return path;
+}
+
 /// Whether a path can hold the name: `columns` is split at commas, and blanks at its ends are not kept.
 bool fits_in_path(std::string_view name) {
   return !name.empty() && name.find(',') == std::string_view::npos && name.find_first_of(" \t") == std::string_view::npos;
@@ -108,20 +115,24 @@ std::vector<std::pair<Role, std::string>> usual_fields(dom::object object) {
 }
 
 struct RecordArray {
-  std::string name;    // of the field, with the names above it
-  std::string jq;      // the path to it
-  bool edges = false;  // its first record has the usual names of an edge, or an object in it has
+  std::string name;         // of the field, with the names above it
+  std::string jq;           // the path to it
+  bool edges = false;       // its first record has the usual names of an edge, or an object in it has
+  bool undirected = false;  // beside it, or above, stands `"directed": false`
 };
 
 /// The arrays of objects in an object, and in the objects in it.
-void find_arrays(dom::object object, const std::string& name_above, const std::string& jq_above, int depth,
-                 std::vector<RecordArray>& arrays) {
+void find_arrays(dom::object object, const RecordArray& above, int depth, std::vector<RecordArray>& arrays) {
+  const std::optional<dom::element> directed = member(object, "directed");
+  bool is_directed = true;
+  if (directed && directed->get_bool().get(is_directed) != simdjson::SUCCESS) is_directed = true;
+  const bool undirected = above.undirected || !is_directed;
   for (const auto [name, value] : object) {
     if (name.find('\'') != std::string_view::npos || name.find('"') != std::string_view::npos) continue;
-    const std::string named = name_above.empty() ? std::string(name) : fmt::format("{}.{}", name_above, name);
-    const std::string jq = jq_above + in_jq(name);
+    const std::string named = above.name.empty() ? std::string(name) : fmt::format("{}.{}", above.name, name);
+    const std::string jq = above.jq + in_jq(name);
     if (const auto inner = as_object(value); inner && depth < deepest_look) {
-      find_arrays(*inner, named, jq, depth + 1, arrays);
+      find_arrays(*inner, {named, jq, false, undirected}, depth + 1, arrays);
       continue;
     }
     dom::array array;
@@ -133,7 +144,7 @@ void find_arrays(dom::object object, const std::string& name_above, const std::s
       const auto inner = as_object(field);
       edges = edges || (inner && !usual_fields(*inner).empty());
     }
-    arrays.push_back({named, jq, edges});
+    arrays.push_back({named, jq, edges, undirected});
   }
 }
 
@@ -147,7 +158,8 @@ class Advice {
       return fmt::format("; {} reads a change event of Debezium", reading_.spelling("envelope", "debezium"));
     if (std::string ends = about_objects(); !ends.empty()) return ends;
     if (!reading_.lacking) return {};
-    if (std::string known = event_ ? std::string() : advice_on_export(row_); !known.empty()) return known;
+    if (std::string known = event_ ? std::string() : advice_on_export(row_, reading_.spelling.in_configuration); !known.empty())
+      return known;
     if (std::string inner = reading_.lacking == Role::vertex ? std::string() : about_inner(); !inner.empty()) return inner;
     if (std::string arrays = event_ ? std::string() : about_arrays(); !arrays.empty()) return arrays;
     return about_names() + about_vertex();
@@ -218,23 +230,26 @@ class Advice {
     const auto has = [&](Role role) {
       return std::ranges::find(fields, role, &std::pair<Role, std::string>::first) != fields.end();
     };
-    const std::string_view name = operation_beside(row_);
-    if (name.empty() || has(Role::op) || has(Role::deleted) || role_by_usual_name(name) == Role::op || !fits_in_path(name))
-      return;
-    fields.emplace_back(Role::op, in_path(name));
-    if (role_by_usual_name(name) == Role::label && !has(Role::label)) fields.emplace_back(Role::label, "");
+    const std::vector<std::string_view> names = operation_beside(row_);
+    if (names.empty() || has(Role::op) || has(Role::deleted) || !std::ranges::all_of(names, fits_in_path)) return;
+    const auto usual = [&](Role role) { return names.size() == 1 && role_by_usual_name(names[0]) == role; };
+    if (usual(Role::op)) return;
+    fields.emplace_back(Role::op, path_of(names));
+    if (usual(Role::label) && !has(Role::label)) fields.emplace_back(Role::label, "");
   }
 
   /// The program of jq that makes a line of each element. If a field beside them says the operation, each line gets it.
   [[nodiscard]] std::string lines_of(std::string_view jq) const {
-    const std::string_view name = operation_beside(row_);
-    if (name.empty()) return fmt::format("`jq -c '{}[]'`", jq);
-    return fmt::format("`jq -c '{} as $op | {}[] + {{op: $op}}'`", in_jq(name), jq);
+    const std::vector<std::string_view> names = operation_beside(row_);
+    if (names.empty()) return fmt::format("`jq -c '{}[]'`", jq);
+    std::string path;
+    for (const std::string_view name : names) path += in_jq(name);
+    return fmt::format("`jq -c '{} as $op | {}[] + {{op: $op}}'`", path, jq);
   }
 
   [[nodiscard]] std::string about_arrays() const {
     std::vector<RecordArray> arrays;
-    find_arrays(row_, {}, {}, 0, arrays);
+    find_arrays(row_, {}, 0, arrays);
     const auto edges = std::ranges::find(arrays, true, &RecordArray::edges);
     if (edges == arrays.end() && arrays.size() > 1) {
       std::vector<std::string> commands;
@@ -244,7 +259,9 @@ class Advice {
     }
     const auto one = edges == arrays.end() ? arrays.begin() : edges;
     if (one == arrays.end()) return {};
-    return fmt::format("; {} holds an array of records, and {} makes a line of each", in_ticks(one->name), lines_of(one->jq));
+    const std::string_view option = reading_.spelling.in_configuration ? "directed: false" : "--undirected";
+    return fmt::format("; {} holds an array of records, and {} makes a line of each{}", in_ticks(one->name), lines_of(one->jq),
+                       one->undirected ? fmt::format(" (the edges have no direction: give {})", option) : "");
   }
 
   /// The fields that stand there in place of the one that is lacking.

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "ingest/codec/operation_columns.hpp"
 #include "ingest/codec/operation_words.hpp"
 
 namespace deltamatch::ingest {
@@ -42,6 +43,12 @@ constexpr std::string_view canal =
     ".type as $t | select(.data) | if $t == \"UPDATE\" then [.data, .old] | transpose[] | .[0] + .[1] + {op: \"DELETE\"}, "
     ".[0] + {op: \"INSERT\"} else .data[] + {op: $t} end";
 
+/// The same with objects in place of arrays. Messages about a bootstrap that hold no row are left out.
+constexpr std::string_view maxwell =
+    ".type as $t | select($t | test(\"insert$|^update$|^delete$\")) | if $t == \"update\" then .data + .old + {op: "
+    "\"delete\"}, "
+    ".data + {op: \"insert\"} elif $t == \"delete\" then .data + {op: $t} else .data + {op: \"insert\"} end";
+
 constexpr std::string_view wal2json_1 =
     ".change[] | (select(.oldkeys) | [.oldkeys | [.keynames, .keyvalues] | transpose[] | {(.[0]): .[1]}] | add + {op: "
     "\"delete\"}), (select(.columnnames) | [[.columnnames, .columnvalues] | transpose[] | {(.[0]): .[1]}] | add + {op: "
@@ -57,20 +64,31 @@ constexpr std::string_view apoc =
 
 }  // namespace
 
-std::string_view operation_beside(dom::object row) {
+std::vector<std::string_view> operation_beside(dom::object row) {
   for (const auto [name, value] : row) {
     std::string_view text;
-    if (value.get_string().get(text) == simdjson::SUCCESS && read_word(text)) return name;
+    if (value.get_string().get(text) == simdjson::SUCCESS && read_word(text)) return {name};
+  }
+  for (const auto [name, value] : row) {
+    dom::object inner;
+    if (!is_metadata(name) || value.get_object().get(inner) != simdjson::SUCCESS) continue;
+    for (const auto [key, field] : inner) {
+      std::string_view text;
+      if (is_operation_in_metadata(key) && field.get_string().get(text) == simdjson::SUCCESS) return {name, key};
+    }
   }
   return {};
 }
 
-std::string advice_on_export(dom::object row) {
+std::string advice_on_export(dom::object row, bool configured) {
   const std::string_view type = text_of(row, "type");
   const std::string_view action = text_of(row, "action");
   const bool canal_type = type == "INSERT" || type == "UPDATE" || type == "DELETE";
   if (has_array(row, "data") && (member(row, "isDdl") || (canal_type && member(row, "table"))))
     return command("a message of Canal", canal);
+  const bool maxwell_type = type == "insert" || type == "update" || type == "delete" || type.starts_with("bootstrap-");
+  if (!configured && maxwell_type && has_object(row, "data") && member(row, "database") && member(row, "table"))
+    return command("a message of Maxwell", maxwell);
   if (has_array(row, "change")) return command("a transaction of wal2json", wal2json_1);
   const bool transaction = action == "B" || action == "C" || action == "I" || action == "U" || action == "D";
   if (transaction && (has_array(row, "columns") || has_array(row, "identity") || action == "B" || action == "C"))

@@ -121,6 +121,8 @@ simdjson::error_code JsonFields::walk(ondemand::object object, std::uint32_t nod
     if (const auto error = names_.find(node, field, child)) return error;
     if (child == JsonNames::watched) {
       if (const auto error = watch(field.value())) return error;
+    } else if (child == JsonNames::metadata) {
+      if (const auto error = watch_within(field.value())) return error;
     } else if (const auto error = child == JsonTree::none ? pass(field.value()) : take(child, field.value())) {
       return error;
     }
@@ -139,6 +141,25 @@ simdjson::error_code JsonFields::walk(ondemand::array array, std::uint32_t node)
     }
     if (const auto error = found == JsonTree::none ? pass(value) : take(found, value)) return error;
     ++element;
+  }
+  return simdjson::SUCCESS;
+}
+
+/// Looks into an object that may say the operation of the record.
+simdjson::error_code JsonFields::watch_within(ondemand::value value) {
+  ondemand::json_type type{};
+  if (const auto error = value.type().get(type)) return error;
+  if (type != ondemand::json_type::object) return pass(value);
+  ondemand::object object;
+  if (const auto error = value.get_object().get(object)) return error;
+  const std::string outer = names_.watched_key();
+  for (auto item : object) {
+    ondemand::field field;
+    if (const auto error = std::move(item).get(field)) return error;
+    std::string_view key;
+    if (const auto error = field.unescaped_key().get(key)) return error;
+    const bool watched = names_.is_watched_within(outer, key);
+    if (const auto error = watched ? watch(field.value()) : pass(field.value())) return error;
   }
   return simdjson::SUCCESS;
 }
@@ -171,7 +192,7 @@ simdjson::error_code JsonFields::watch(ondemand::value value) {
 
 /// Whether a value of a field says a removal. Remembers what the field had before.
 bool JsonFields::removes(const std::string& field, std::string_view value) {
-  const bool is_action = same_letters(field, "action");
+  const bool is_action = adds_with_letter(field);
   if (needs_mapping(field, value) || (is_action && value == "A")) {
     insertion_ = value;
     inserted_in_ = field;

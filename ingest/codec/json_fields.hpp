@@ -74,6 +74,7 @@ class JsonFields {
   simdjson::error_code take_scalar(ondemand::json_type type, ondemand::value& value, Scalar& scalar);
   simdjson::error_code take_alias(std::uint32_t index, ondemand::value value);
   simdjson::error_code watch(ondemand::value value);
+  simdjson::error_code watch_within(ondemand::value value);
   [[nodiscard]] bool removes(const std::string& field, std::string_view value);
   void take_aliases(Part part);
   void tell_two_names(Role role, std::size_t slot);

@@ -52,14 +52,24 @@ simdjson::error_code JsonNames::find(std::uint32_t node, ondemand::field& field,
     unread_time_ = key;
     has_unread_time_.store(true, std::memory_order_release);
   }
-  if (watches_ && node == JsonTree::root && may_say_operation(key)) {
-    found = watched;
+  if (watches_ && node == JsonTree::root && (may_say_operation(key) || is_metadata(key))) {
+    found = is_metadata(key) ? metadata : watched;
     watched_key_ = key;
+    return simdjson::SUCCESS;
+  }
+  if (watches_ && node != JsonTree::root && is_metadata(nodes[node].path) && is_watched_within(nodes[node].path, key)) {
+    found = watched;
     return simdjson::SUCCESS;
   }
   const bool plain = key.size() < Record::padding && raw[key.size()] == '"' && std::memcmp(raw, key.data(), key.size()) == 0;
   if (plain && ignored_.size() < most_ignored) ignored_.push_back({node, std::string(key)});
   return simdjson::SUCCESS;
+}
+
+bool JsonNames::is_watched_within(const std::string& outer, std::string_view key) {
+  if (!is_operation_in_metadata(key) || key.find_first_of(".\\, ") != std::string_view::npos) return false;
+  watched_key_ = outer + "." + std::string(key);
+  return true;
 }
 
 /// Remembers the child as the next one of a record. Records mostly have their keys in the same order.

@@ -19,6 +19,8 @@ class JsonNames {
  public:
   /// The field is not read, but its name may mean the operation.
   static constexpr std::uint32_t watched = JsonTree::none - 1;
+  /// The field is not read, but an object in it may have a field that is to be watched: see is_watched_within().
+  static constexpr std::uint32_t metadata = JsonTree::none - 2;
 
   /// `watches`: look for such fields. The tree must outlive this.
   JsonNames(const JsonTree& tree, bool watches) : tree_(tree), watches_(watches) {}
@@ -31,7 +33,9 @@ class JsonNames {
   /// Finds the child of a node that the field's key names: its number, `watched`, or JsonTree::none. Compares the key as it is
   /// written first, then without escapes. Usual names are compared in any case.
   simdjson::error_code find(std::uint32_t node, ondemand::field& field, std::uint32_t& found);
-  /// The key of the last field that is watched.
+  /// Whether a field in `metadata` is watched. If it is, it becomes the last one.
+  bool is_watched_within(const std::string& outer, std::string_view key);
+  /// The key of the last field that is watched, or of the last one of metadata. Within an object it is a path.
   [[nodiscard]] const std::string& watched_key() const noexcept { return watched_key_; }
   /// The first field, of those that are not read, that may hold times. Empty if there is none. Any thread may call it.
   [[nodiscard]] std::string_view unread_time() const noexcept {

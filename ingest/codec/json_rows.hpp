@@ -31,7 +31,7 @@ class JsonOperation {
  public:
   /// `flag`: the column of the operation is a deletion flag.
   JsonOperation(const CodecOptions& options, bool flag)
-      : operations_(options.op_values, spelling_of(options)), op_is_flag_(flag) {}
+      : operations_(options.op_values, spelling_of(options), options.columns), op_is_flag_(flag) {}
 
   /// Returns false and sets the message if a value is unknown, or if the two fields contradict each other. An empty flag means
   /// nothing.

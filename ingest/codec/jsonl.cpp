@@ -122,7 +122,7 @@ class JsonlCodec final : public Codec {
 
   Decoded header() {
     Decoded decoded = refuse(RejectReason::malformed, "the row looks like a header, whose words would be read as ids");
-    decoded.remedy = "remove the row, or move it after another record";
+    decoded.remedy = "remove the row";
     return decoded;
   }
 
@@ -387,7 +387,7 @@ class JsonlCodec final : public Codec {
     for (const Role role : {Role::label, Role::source_label, Role::target_label}) {
       const std::string_view text = of(part, role).text;
       if (may_be_odd_label(text)) [[unlikely]]
-        doubt_label(*doubts_, role_name(role), text, false);
+        doubt_label(*doubts_, role_name(role), text, false, true);
     }
   }
 
@@ -405,7 +405,9 @@ class JsonlCodec final : public Codec {
     }
     if (fault == IdFault::none) [[likely]] {
       if (doubts_names_ && id.is_text() && has_other_bytes(id.text())) [[unlikely]]
-        doubt_invisible(*doubts_, role_name(role), id.text());
+        doubt_invisible(*doubts_, role_name(role), id.text(), true);
+      if (doubts_names_ && id.is_text() && may_be_addresses(id.text())) [[unlikely]]
+        doubt_addresses(*doubts_, role_name(role), id.text());
       return true;
     }
     message_ = fmt::format("{} {} {}", name(part, role), in_ticks(scalar.text), fault_text(fault));

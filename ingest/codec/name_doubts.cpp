@@ -14,24 +14,40 @@ struct Invisible {
   std::string_view bytes;
   std::string_view name;
   bool within = true;  // also between other characters; others belong there in some scripts
+  bool blank = false;  // it looks like a blank; others look like nothing
 };
 
 constexpr auto invisible = std::to_array<Invisible>({
-    {"\xc2\xa0", "a no-break space"},
+    {"\xc2\xa0", "a no-break space", true, true},
     {"\xc2\xad", "a soft hyphen"},
-    {"\xe2\x80\x82", "an en space", false},
-    {"\xe2\x80\x83", "an em space", false},
-    {"\xe2\x80\x89", "a thin space", false},
+    {"\xe2\x80\x82", "an en space", false, true},
+    {"\xe2\x80\x83", "an em space", false, true},
+    {"\xe2\x80\x89", "a thin space", false, true},
     {"\xe2\x80\x8b", "a zero-width space"},
     {"\xe2\x80\x8c", "a zero-width non-joiner", false},
     {"\xe2\x80\x8d", "a zero-width joiner", false},
     {"\xe2\x80\x8e", "a direction mark", false},
     {"\xe2\x80\x8f", "a direction mark", false},
-    {"\xe2\x80\xaf", "a narrow no-break space"},
+    {"\xe2\x80\xaf", "a narrow no-break space", true, true},
     {"\xe2\x81\xa0", "a word joiner"},
-    {"\xe3\x80\x80", "an ideographic space", false},
+    {"\xe3\x80\x80", "an ideographic space", false, true},
     {"\xef\xbb\xbf", "a byte order mark"},
 });
+
+/// The command that makes blanks of what looks like blanks, and removes what looks like nothing. Beside quotes blanks would
+/// stay. So they are removed there. Characters that belong within words of some scripts are left alone, unless one was found.
+std::string command_without(std::string_view found, bool json) {
+  std::string blanks;
+  std::string nothing;
+  for (const Invisible& each : invisible) {
+    if (!each.within && each.name != found) continue;
+    std::string& pattern = each.blank ? blanks : nothing;
+    if (!pattern.empty()) pattern += '|';
+    for (const char byte : each.bytes) pattern += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+  }
+  return fmt::format(R"({2}sed -E 's/"({0})+/"/g; s/({0})+"/"/g; s/{0}/ /g; s/{1}//g'{3})", blanks, nothing,
+                     json ? "jq -c . FILE | " : "", json ? "" : " FILE");
+}
 
 /// Whether a character of the list may begin with the byte.
 bool may_begin(char c) noexcept { return c == '\xc2' || c == '\xe2' || c == '\xe3' || c == '\xef'; }
@@ -103,13 +119,22 @@ bool is_missing_label(std::string_view label) noexcept {
   return bracket && may_stand_for_none(label);
 }
 
-void doubt_invisible(Doubts& doubts, std::string_view role, std::string_view id) {
+void doubt_addresses(Doubts& doubts, std::string_view role, std::string_view id) {
+  const std::size_t between = id.find_first_of(",;", id.find('@'));
+  if (between == std::string_view::npos || id.find('@', between) == std::string_view::npos) return;
+  if (doubts.again("several_ids")) return;
+  doubts.tell(
+      "several_ids", fmt::format("{} {} is a list of addresses, but is read as one id", role, in_ticks(id)),
+      fmt::format("make a record of each address; {} says that it is one id", doubts.spelling().common("ids", "string")));
+}
+
+void doubt_invisible(Doubts& doubts, std::string_view role, std::string_view id, bool json) {
   const std::string_view name = invisible_in(id);
   if (name.empty() || doubts.again("invisible_in_id")) return;
   doubts.tell("invisible_in_id",
               fmt::format("{} {} holds {}; an id that looks the same without it is another vertex", role, in_ticks(id), name),
-              fmt::format("remove such characters, e.g. sed 's/{}//g' FILE; {} says that it is meant",
-                          R"(\xc2\xa0\|\xe2\x80\xaf\|\xe2\x80\x8b\|\xef\xbb\xbf)", doubts.spelling().common("ids", "string")));
+              fmt::format("remove such characters, e.g. {}; {} says that it is meant", command_without(name, json),
+                          doubts.spelling().common("ids", "string")));
 }
 
 void doubt_table(Doubts& doubts, std::string_view role, std::string_view id, bool may_be_sum) {
@@ -127,7 +152,7 @@ void doubt_table(Doubts& doubts, std::string_view role, std::string_view id, boo
   }
 }
 
-void doubt_label(Doubts& doubts, std::string_view role, std::string_view label, bool quotes) {
+void doubt_label(Doubts& doubts, std::string_view role, std::string_view label, bool quotes, bool json) {
   if (is_missing_label(label)) {
     if (doubts.again("null_as_label")) return;
     doubts.tell("null_as_label",
@@ -141,7 +166,7 @@ void doubt_label(Doubts& doubts, std::string_view role, std::string_view label, 
   doubts.tell(
       "invisible_in_label",
       fmt::format("{} {} holds {}; a label that looks the same without it is another label", role, in_ticks(label), name),
-      R"(remove such characters, e.g. sed 's/\xc2\xa0\|\xe2\x80\xaf\|\xe2\x80\x8b\|\xef\xbb\xbf//g' FILE)");
+      fmt::format("remove such characters, e.g. {}", command_without(name, json)));
 }
 
 }  // namespace deltamatch::ingest

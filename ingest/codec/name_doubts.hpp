@@ -31,12 +31,22 @@ namespace deltamatch::ingest {
   return label.size() <= longest && ((first | 0x20) == 'n' || first == '\\' || first == '(' || first == '<');
 }
 
-/// Reports an id with such a character. `role` is the name of the column.
-void doubt_invisible(Doubts& doubts, std::string_view role, std::string_view id);
+/// Whether an id may hold several addresses: it has two signs @. O(length), for long ids alone.
+[[nodiscard]] inline bool may_be_addresses(std::string_view id) noexcept {
+  constexpr std::size_t shortest = 11;  // a@b.c,d@e.f
+  if (id.size() < shortest) return false;
+  const std::size_t first = id.find('@');
+  return first != std::string_view::npos && id.find('@', first + 1) != std::string_view::npos;
+}
+/// Reports an id that is a list of addresses: `a@x.com, b@x.com`.
+void doubt_addresses(Doubts& doubts, std::string_view role, std::string_view id);
+
+/// Reports an id with such a character. `role` is the name of the column. `json`: the character may be written as an escape.
+void doubt_invisible(Doubts& doubts, std::string_view role, std::string_view id, bool json = false);
 /// Reports an id that is a part of a table.
 void doubt_table(Doubts& doubts, std::string_view role, std::string_view id, bool may_be_sum);
 /// Reports a label that is a word for a missing one, or has characters at its ends that nobody sees. `quotes`: quotes around
 /// the word make it a label.
-void doubt_label(Doubts& doubts, std::string_view role, std::string_view label, bool quotes);
+void doubt_label(Doubts& doubts, std::string_view role, std::string_view label, bool quotes, bool json = false);
 
 }  // namespace deltamatch::ingest

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "ingest/codec/beginning.hpp"
@@ -54,6 +55,20 @@ bool begins_with_header(const Table& table) {
   });
 }
 
+bool has_digit(std::string_view text) noexcept { return text.find_first_of("0123456789") != std::string_view::npos; }
+bool looks_like_number(std::string_view text) noexcept {
+  return text.find_first_not_of("0123456789.-") == std::string_view::npos;
+}
+
+/// Whether the first line has words in the columns of ids, and all others have names with digits there: `tconst`, `tt0000001`.
+bool has_words_above_numbered_names(const Table& table) {
+  if (table.columns < 2 || table.columns > 3 || table.rows.size() < 3) return false;
+  return std::ranges::all_of(std::array{std::size_t{0}, std::size_t{1}}, [&](std::size_t column) {
+    return !has_digit(table.rows[0][column]) && std::ranges::all_of(table.rows.begin() + 1, table.rows.end(),
+                                                                    [&](const Fields& row) { return has_digit(row[column]); });
+  });
+}
+
 /// Whether the label of three columns seems to stand in the middle, as in SIF and triples. Values that occur at both ends, or
 /// in the middle too, show where ids are. Else the column with fewer values is the label.
 bool label_is_in_the_middle(const Table& table) {
@@ -77,6 +92,8 @@ bool label_is_in_the_middle(const Table& table) {
 }
 
 std::string columns_of_three(const OptionSpelling& spelling, const Table& table) {
+  const bool empty = std::ranges::all_of(table.rows, [](const Fields& row) { return row[2] == "{}"; });
+  if (empty) return spelling("columns", "source,target,-");
   return spelling("columns", label_is_in_the_middle(table) ? "source,label,target" : "source,target,label");
 }
 
@@ -84,8 +101,12 @@ std::string csv_with_header(const OptionSpelling& spelling, const Table& table) 
   const auto ends = columns_of_ends(table.rows[0]);
   const std::string source = ends ? ends->first : std::string(table.rows[0][0]);
   const std::string target = ends ? ends->second : std::string(table.rows[0][1]);
+  std::string columns = fmt::format("source={},target={}", source, target);
+  const bool in_order = source == table.rows[0][0] && target == table.rows[0][1];
+  if (table.columns == 3 && in_order && !looks_like_number(table.rows[1][2]) && !role_by_usual_name(table.rows[0][2]))
+    columns += fmt::format(",label={}", table.rows[0][2]);
   return fmt::format("; the first line looks like a header: {} {} reads it so", spelling("format", "csv"),
-                     spell_columns(spelling, fmt::format("source={},target={}", source, target)));
+                     spell_columns(spelling, columns));
 }
 
 /// What to do if the first column has only words for operations, or letters beside numbers. Empty if it has others.
@@ -139,7 +160,9 @@ std::string advice_on_names(std::string_view head, const OptionSpelling& spellin
   if (lines.empty()) return {};
   const Table tabs = table_of(lines, [](std::string_view line) { return split_at(line, "\t"); });
   Table blanks = table_of(lines, [](std::string_view line) { return split_at_blanks(line); });
-  const auto is_plain = [](std::string_view word) { return word.find_first_of("()[]{}<>,;\"'|") == std::string_view::npos; };
+  const auto is_plain = [](std::string_view word) {
+    return word == "{}" || word.find_first_of("()[]{}<>,;\"'|") == std::string_view::npos;
+  };
   const bool plain = std::ranges::all_of(blanks.rows, [&](const Fields& row) {
     return row.size() >= 2 && row.size() <= most_words && std::ranges::all_of(row, is_plain);
   });
@@ -153,7 +176,7 @@ std::string advice_on_names(std::string_view head, const OptionSpelling& spellin
   if (plain && tabs.columns < 2) {
     if (std::string said = advice_on_operations(spelling, blanks, "snap"); !said.empty()) return said;
   }
-  if (begins_with_header(tabs)) return csv_with_header(spelling, tabs);
+  if (begins_with_header(tabs) || has_words_above_numbered_names(tabs)) return csv_with_header(spelling, tabs);
   const std::string tsv = spelling("format", "tsv");
   if (tabs.columns == 2) return fmt::format("; if the lines are edges between names, give {}", tsv);
   if (tabs.columns == 3)
@@ -164,7 +187,7 @@ std::string advice_on_names(std::string_view head, const OptionSpelling& spellin
                        lines[0].number, spelling("format", "snap"), spelling.common("ids", "string"),
                        spelling("columns", "source,target,-"));
   }
-  if (begins_with_header(blanks))
+  if (begins_with_header(blanks) || has_words_above_numbered_names(blanks))
     return fmt::format("; the first line looks like a header: leave it out, and convert the file: sed {}d FILE",
                        lines[0].number);
   const std::string snap = fmt::format("; if the lines are edges between names, give {} {}", spelling("format", "snap"),

@@ -40,6 +40,15 @@ bool is_dimacs_problem(std::string_view line) {
   return words.size() == 4 && words[0] == "p" && !is_count(words[1]) && is_count(words[2]) && is_count(words[3]);
 }
 
+/// Whether a line is an edge with a dict of Python behind it, in which blanks stand: `1 2 {'weight': 3}`.
+bool has_dict(std::string_view line) noexcept {
+  line = without_blanks(line);
+  const std::size_t start = line.find('{');
+  return start != 0 && start != std::string_view::npos && (line[start - 1] == ' ' || line[start - 1] == '\t') &&
+         line.ends_with('}') && line.find('}') + 1 == line.size() &&
+         (line.substr(start).find(": ") != std::string_view::npos || line.ends_with("{}"));
+}
+
 }  // namespace
 
 void refuse_notation(std::string_view head, const std::string& name, std::optional<Format> format) {
@@ -70,6 +79,10 @@ void refuse_notation(std::string_view head, const std::string& name, std::option
              R"(sed -E 's/^([^ ]+) +([^ ]+) +(.*[^ ]) +\.$/\1\t\2\t\3/' FILE)");
     }
   }
+  const auto dict = std::ranges::find_if(lines, [](const Line& line) { return !without_blanks(line.text).ends_with("{}"); });
+  if (dict != lines.end() && std::ranges::all_of(lines, [](const Line& line) { return has_dict(line.text); }))
+    refuse(*dict, "is an edge with data in the notation of Python, which is not read",
+           R"(sed -E 's/[[:blank:]]*\{.*\}[[:blank:]]*$//' FILE)");
   const std::string_view arrow = arrow_in(lines[0].text);
   if (!arrow.empty() && std::ranges::all_of(lines, [&](const Line& line) { return arrow_in(line.text) == arrow; })) {
     refuse(lines[0], "is an edge with an arrow, which is not read",

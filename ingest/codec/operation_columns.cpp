@@ -54,6 +54,25 @@ bool is_no_time(std::string_view value) noexcept {
          is_far_ahead(value);
 }
 
+/// Whether a column is one in which SAP writes the kind of a change. N, A or nothing inserts. D, R and X take a row back.
+bool is_record_mode(std::string_view column) noexcept {
+  return is_called(column, std::to_array<std::string_view>({"recordmode", "0recordmode", "rocancel"}));
+}
+
+/// Whether a column is the type of an entry in a journal of Db2. PT puts, DL deletes. UB and UP are the row before and after.
+bool is_entry_type(std::string_view column) noexcept {
+  return is_called(column, std::to_array<std::string_view>({"enttyp", "joentt"}));
+}
+
+/// Whether a value counts up or down in a column that says changes by its name: 1 and -1 then may insert and delete. In a
+/// column called `change` words may stand too.
+bool is_signed(std::string_view column, std::string_view value) noexcept {
+  if (is_change_sign(column)) return true;
+  return value.find_first_of("0123456789") != std::string_view::npos &&
+         value.find_first_not_of("+-.,0123456789") == value.npos &&
+         is_called(column, std::to_array<std::string_view>({"change"}));
+}
+
 /// Whether a value such as `x` or a date marks a row in a column that is empty in others.
 bool is_mark(std::string_view value) noexcept {
   constexpr std::string_view check = "\xe2\x9c\x93";
@@ -85,7 +104,8 @@ bool is_life_flag(std::string_view column) noexcept {
 
 /// Whether a column holds marks for a row that is gone.
 bool holds_marks(std::string_view column, std::string_view value) noexcept {
-  return (is_end_flag(column) || is_deletion_flag(column)) && is_mark(value);
+  const bool sap = same_letters(value, "l") && is_called(column, std::to_array<std::string_view>({"loekz"}));
+  return sap || ((is_end_flag(column) || is_deletion_flag(column)) && is_mark(value));
 }
 
 bool is_any_flag(std::string_view column) noexcept {
@@ -121,7 +141,14 @@ bool is_change_sign(std::string_view column) noexcept {
   return is_called(column, std::to_array<std::string_view>({"sign", "diff", "mzdiff", "delta"}));
 }
 
-bool may_count(std::string_view column, std::string_view value) noexcept { return is_change_sign(column) || value == "0"; }
+bool may_count(std::string_view column, std::string_view value) noexcept {
+  if (is_signed(column, value) || value == "0") return true;
+  return value == "1" && is_called(column, std::to_array<std::string_view>({"del", "gone"}));
+}
+
+bool adds_with_letter(std::string_view column) noexcept {
+  return is_called(column, std::to_array<std::string_view>({"action", "recordstatus"}));
+}
 
 bool is_one(std::string_view value) noexcept { return value == "1" || value == "+1" || value == "-1"; }
 
@@ -140,16 +167,10 @@ bool is_end_in_some_rows(std::string_view column) noexcept {
 
 bool is_deletion_flag(std::string_view column) noexcept {
   constexpr auto names = std::to_array<std::string_view>({
-      "deleted",
-      "isdeleted",
-      "fivetrandeleted",
-      "hoodieisdeleted",
-      "softdeleted",
-      "issoftdeleted",
-      "removed",
-      "isremoved",
-      "tombstone",
-      "istombstone",
+      "deleted",   "isdeleted", "fivetrandeleted", "hoodieisdeleted", "softdeleted",       "issoftdeleted", "removed",
+      "isremoved", "tombstone", "istombstone",     "peerdbisdeleted", "hevomarkeddeleted", "markeddeleted", "snowflakedeleted",
+      "xdeleted",  "delflag",   "deleteflag",      "deletedflag",     "deletionflag",      "delflg",        "loekz",
+      "del",       "gone",
   });
   return is_called(column, names);
 }
@@ -208,19 +229,45 @@ bool may_say_operation(std::string_view column) noexcept {
       "op",
       "opcode",
       "kind",
+      "syschangeoperation",
+      "versionsoperation",
+      "dmlflag",
+      "dmsop",
+      "transactop",
+      "iud",
+      "recordmetadataop",
+      "odqchangemode",
+      "recordstatus",
   });
-  return is_called(column, names) || is_change_sign(column) || is_end_in_some_rows(column) || is_deletion_flag(column) ||
-         is_end_flag(column) || is_life_flag(column) || is_deletion_time(column);
+  return is_called(column, names) || is_change_sign(column) || is_record_mode(column) || is_entry_type(column) ||
+         is_end_in_some_rows(column) || is_deletion_flag(column) || is_end_flag(column) || is_life_flag(column) ||
+         is_deletion_time(column);
+}
+
+bool is_metadata(std::string_view name) noexcept {
+  constexpr auto names =
+      std::to_array<std::string_view>({"metadata", "_metadata", "__metadata", "meta", "_meta", "__meta", "header", "headers"});
+  return std::ranges::any_of(names, [&](std::string_view known) { return same_letters(known, name); });
+}
+
+bool is_operation_in_metadata(std::string_view name) noexcept {
+  constexpr auto names = std::to_array<std::string_view>({"op", "operation", "operationname", "operationtype", "optype",
+                                                          "changetype", "changeoperation", "changeoper", "action", "rowkind",
+                                                          "cdcoperation", "dmltype", "deleted", "isdeleted"});
+  return is_called(name, names);
 }
 
 bool counts_something(std::string_view column, std::string_view value) noexcept {
-  if (is_change_sign(column)) return !is_one(value) && !is_missing_value(value);
+  if (value.empty()) return false;
+  if (is_signed(column, value)) return !is_one(value) && !is_missing_value(value);
   return is_any_flag(column) && !usual_flag(value) && !holds_marks(column, value) && !is_missing_value(value) &&
          !read_state(value);
 }
 
 bool says_removal(std::string_view column, std::string_view value) noexcept {
-  if (is_change_sign(column)) return value == "-1";
+  if (is_signed(column, value)) return value == "-1";
+  if (is_record_mode(column)) return value == "D" || value == "R" || value == "X";
+  if (is_entry_type(column)) return value == "DL" || value == "UB";
   if (is_deletion_time(column) || is_end_in_some_rows(column)) return !is_no_time(value);
   if (holds_marks(column, value)) return !is_far_ahead(value);
   if (is_life_flag(column))
@@ -236,7 +283,8 @@ bool says_removal(std::string_view column, std::string_view value) noexcept {
 }
 
 bool needs_mapping(std::string_view column, std::string_view value) noexcept {
-  if (is_change_sign(column)) return is_one(value) && value != "-1";
+  if (is_signed(column, value)) return is_one(value) && value != "-1";
+  if (is_record_mode(column) || is_entry_type(column)) return false;  // the remedy maps them all
   return !is_any_flag(column) && !usual_operation(value) && read_state(value) == true && can_be_mapped(value);
 }
 
@@ -253,7 +301,10 @@ std::string remedy_of_operation(const OptionSpelling& spelling, std::string_view
   };
   if (is_sql_server_operation(name)) return with_values("1,3=-;2,4=+");
   if (is_life_flag(name) && usual_flag(value)) return with_values(mapping_of_flag(value));
-  if (is_change_sign(name)) return with_values(mapping_of_sign(insertions));
+  if (is_signed(name, value)) return with_values(mapping_of_sign(insertions));
+  if (is_entry_type(name)) return with_values("PT,PX,UP=+;DL,UB=-");
+  if (is_record_mode(name))
+    return fmt::format("{} and {} read it", as("deleted"), spell(spelling, "op-values", "N,A=+;D,R,X=-"));
   if (holds_marks(name, value))
     return fmt::format("{} and {} read it", as("deleted"), spell(spelling, "op-values", fmt::format("{}=-", value)));
   if (is_end_flag(name)) return fmt::format("{} reads it", as("deleted"));

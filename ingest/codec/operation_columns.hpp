@@ -21,6 +21,8 @@ namespace deltamatch::ingest {
 [[nodiscard]] bool is_change_sign(std::string_view column) noexcept;
 /// Whether a value that says a removal may be a number of things. So other numbers in the column may take the doubt back.
 [[nodiscard]] bool may_count(std::string_view column, std::string_view value) noexcept;
+/// Whether the letter A in a column says an insertion, for added or active: `action`, `RecordStatus`.
+[[nodiscard]] bool adds_with_letter(std::string_view column) noexcept;
 /// Whether a value is 1, +1 or -1.
 [[nodiscard]] bool is_one(std::string_view value) noexcept;
 /// Whether a column holds prose by its name, or a value by its number of words. Words in it say no operation.
@@ -31,6 +33,11 @@ namespace deltamatch::ingest {
 /// Whether the name of a column that nobody has named suggests an operation: `action`, `row_kind`, `is_deleted`, `deleted_at`,
 /// `voided`, `is_active`, `valid_to`.
 [[nodiscard]] bool may_say_operation(std::string_view column) noexcept;
+/// Whether a JSON object beside the data of a record has a usual name for what is said about the change: `metadata`, `_meta`,
+/// `header`.
+[[nodiscard]] bool is_metadata(std::string_view name) noexcept;
+/// Whether a field in such an object says the operation by its name: `op`, `operation`, `OperationName`, `changeType`.
+[[nodiscard]] bool is_operation_in_metadata(std::string_view name) noexcept;
 /// Whether a column is a flag by its name, and the value is none of a flag. Then it counts something.
 [[nodiscard]] bool counts_something(std::string_view column, std::string_view value) noexcept;
 /// Whether a value of such a column says a removal. This includes words that are not read as operations: `expire`,

@@ -27,8 +27,8 @@ std::optional<bool> parse_sign(std::string_view text) noexcept {
   return std::nullopt;
 }
 
-Operations::Operations(std::string_view mapping, OptionSpelling spelling)
-    : spelling_(std::move(spelling)), mapping_(without_blanks(mapping)) {
+Operations::Operations(std::string_view mapping, OptionSpelling spelling, std::string columns)
+    : spelling_(std::move(spelling)), mapping_(without_blanks(mapping)), columns_(std::move(columns)) {
   if (mapping.empty()) return;
   for (std::size_t start = 0; start <= mapping.size();) {
     const std::size_t end = std::min(mapping.find(';', start), mapping.size());
@@ -78,8 +78,13 @@ std::string Operations::refusal(std::string_view column, std::string_view value,
     const bool has_plus = std::ranges::any_of(mapped_, [](const auto& other) { return other.first == "1"; });
     const std::string plus = value == "-1" ? has_plus ? "" : "1=+;" : fmt::format("{}=+", value);
     const std::string_view minus = value == "-1" ? "-1=-" : has_minus ? "" : ";-1=-";
-    return fmt::format("{} {} is unknown; if it is a sign, map it with {}", column, in_ticks(value),
-                       spelling_("op-values", fmt::format("'{}{}{}'", known, plus, minus)));
+    std::string text = fmt::format("{} {} is unknown; if it is a sign, map it with {}", column, in_ticks(value),
+                                   spelling_("op-values", fmt::format("'{}{}{}'", known, plus, minus)));
+    if (is_change_sign(column)) {  // edges of networks have signs too
+      text += fmt::format("; if it says no operation, leave it out with {}",
+                          spell_columns(spelling_, with_column(columns_, "op=")));
+    }
+    return text;
   }
   const bool inserts = flag ? usual_operation(value).value_or(false) : read_state(value).value_or(false);
   return fmt::format("{} {} is unknown: {}; map it with {} ({}) or {}={} ({})", column, in_ticks(value),

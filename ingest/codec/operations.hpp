@@ -21,7 +21,7 @@ namespace deltamatch::ingest {
 class Operations {
  public:
   /// `mapping`: "c,r,u=+;d=-". Its values go first, and their case counts. Throws Error(usage) if it has another form.
-  explicit Operations(std::string_view mapping = {}, OptionSpelling spelling = {});
+  explicit Operations(std::string_view mapping = {}, OptionSpelling spelling = {}, std::string columns = {});
 
   /// Whether the value inserts. Nothing if it is unknown. `flag`: it is the value of a deletion flag. O(number of mapped and
   /// known values).
@@ -36,6 +36,7 @@ class Operations {
  private:
   OptionSpelling spelling_;
   std::string mapping_;  // as given
+  std::string columns_;  // the option, as given
   std::vector<std::pair<std::string, bool>> mapped_;
 };
 

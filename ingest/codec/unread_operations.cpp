@@ -52,7 +52,7 @@ bool UnreadOperations::may_say_more(Watched& watched, std::string_view value, Do
     return false;
   }
   const bool removed_letter = watched.letter_a && value == "R";  // A for added, R for removed
-  const bool is_action = same_letters(watched.name, "action");
+  const bool is_action = watched.by_name && adds_with_letter(watched.name);
   watched.letter_a = watched.letter_a || (is_action && value == "A");
   if (!removed_letter && (watched.by_name ? !says_removal(watched.name, value) : *inserts)) {
     if (is_action && value == "R") return true;

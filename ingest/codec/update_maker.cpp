@@ -63,7 +63,8 @@ bool UpdateMaker::take_id(const Layout& layout, std::span<const std::string_view
   bool other = false;
   IdFault fault = parse_id(field, ids_, id, other);
   if (fault == IdFault::none) [[likely]] {
-    if (doubts_names_ && id.is_text() && (other || may_be_no_name(field) || may_be_of_table(field))) [[unlikely]]
+    if (doubts_names_ && id.is_text() && (other || may_be_no_name(field) || may_be_of_table(field) || may_be_addresses(field)))
+        [[unlikely]]
       doubt_name(field, column, role, other);
     return true;
   }
@@ -81,6 +82,7 @@ bool UpdateMaker::take_id(const Layout& layout, std::span<const std::string_view
 /// once it is known whether it is quoted.
 void UpdateMaker::doubt_name(std::string_view field, std::size_t column, Role role, bool other) {
   if (column >= names_.size()) {
+    if (may_be_addresses(field)) doubt_addresses(*doubts_, role_name(role), field);
     if (other) doubt_invisible(*doubts_, role_name(role), field);
     doubt_table(*doubts_, role_name(role), field, role != Role::target);
   }

@@ -296,6 +296,18 @@ class TimesAhead(Doubts):
         self.assertEqual((warning["code"], warning["where"]), ("time_ahead", "s.csv:202"))
         self.silent("s.csv", csv(times + [times[-1] + DAY]), "--window", "1h")
 
+    def test_the_remedy_for_what_is_ahead_names_a_limit_that_helps(self):
+        plain = [1_700_000_000 + 60 * i for i in range(120)]
+        for days in (2, 10, 300):
+            for at in (0, 60, 119):
+                times = plain[:at] + [plain[at] + days * DAY] + plain[at:]
+                _, (warning,) = self.replay_of("s.csv", csv(times))
+                limit = warning["remedy"].split("--max-ahead ")[1].split(",")[0]
+                self.assertIn(int(limit.rstrip("d")), (days, days + 1, days + 2))
+                self.assertEqual(self.replay_of("s.csv", csv(times), "--max-ahead", limit)[1], [])
+        _, warnings = self.replay_of("s.csv", csv(plain[:60] + [1000 * plain[60]] + plain[60:]))
+        self.assertIn("may lie ahead: --max-ahead none for no limit", [w for w in warnings if w["code"] == "time_ahead"][0]["remedy"])
+
     def test_limits_of_what_is_ahead(self):
         def ahead(by, *args):
             times = [1_700_000_000 + i for i in range(50)]

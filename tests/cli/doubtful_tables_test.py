@@ -76,6 +76,57 @@ class Sizes(Tables):
         self.warned("e.txt", "100 100\n" + edges, "sizes_as_edge")
 
 
+class Contacts(Tables):
+    """Lists of contacts, whose first column is a time."""
+
+    def test_a_first_column_of_times(self):
+        rows = ((1385982020, 454, 640), (1385982020, 1, 939), (1385982040, 1, 939), (1385982060, 454, 640))
+        for between in (" ", "\t"):
+            for more in ("", f"{between}3"):
+                text = "".join(between.join(map(str, row)) + more + "\n" for row in rows)
+                skips = ",-" if more else ""
+                self.warned("c.txt", text, "time_as_id", what="`1385982020` ascend as times do", remedy=f"--columns time,source,target{skips} reads it as the time")
+                self.silent("c.txt", text, "--columns", "time,source,target" + skips)
+                outcome = self.run_program("match", "--graph", "c.txt", "--query", EDGE, "--json", "--columns", "time,source,target" + skips)
+                self.assertEqual(json.loads(outcome.out)["graph"]["vertices"], 4)
+
+    def test_a_first_column_of_times_before_classes(self):
+        self.write("h.txt", "1385982020\t454\t640\tMP\tMP\n1385982020\t1\t939\t2BIO3\t2BIO3\n")
+        outcome = self.run_program("match", "--graph", "h.txt", "--query", EDGE)
+        self.assertIn("--columns time,source,target,-,- reads the first column as the time", outcome.err)
+        self.silent("h.txt", self.read("h.txt"), "--columns", "time,source,target,-,-")
+
+    def test_large_ids_are_no_times(self):
+        for rows in (((1385982020, 1385982021, 7), (1385982021, 1385982022, 8), (1385982025, 1385982023, 9)),
+                     ((1385982020, 5, IN_2023), (1385982021, 6, IN_2023 + 1), (1385982022, 7, IN_2023 + 2)),
+                     ((1385982020, 5, 1), (1385982021, 6, 2), (1385982000, 7, 3)), ((1385982020, 5, 1), (1385982020, 6, 2), (1385982020, 7, 3)),
+                     ((1385982020, 5, 1), (1385982021, 6, 2), (1385982022, 7, 3), (8, 9, 4))):
+            self.silent("i.txt", "".join(f"{a} {b} {c}\n" for a, b, c in rows))
+
+
+class Directions(Tables):
+    def test_a_column_that_says_undirected(self):
+        for name, no in (("directed", "FALSE"), ("Directed", "false"), ("directed", "0"), ("oneway", "no"), ("is_directed", "False")):
+            text = f"source,target,{name}\nA,B,{no}\nB,C,{no}\n"
+            warning = self.warned("d.csv", text, "undirected_column", line=2, what=f"`{name}` is `{no}` in all records", remedy="--undirected reads them so")
+            self.assertEqual(warning["count"], 2)
+            self.silent("d.csv", text, "--directed")
+            self.write("d.csv", text)
+            outcome = self.run_program("match", "--graph", "d.csv", "--query", "e=(a)--(b)", "--json", "--undirected")
+            self.assertEqual(json.loads(outcome.out)["warnings"], [])
+        self.silent("d.csv", "source,target,directed\nA,B,FALSE\nB,C,TRUE\n")
+        self.silent("d.csv", "source,target,directed\nA,B,TRUE\nB,C,FALSE\nC,D,FALSE\n")
+        self.silent("d.csv", "source,target,directed\nA,B,\nB,C,FALSE\n")
+
+
+class Comments(Tables):
+    def test_comments_before_tabs(self):
+        rows = "1\t2\tA\t1289241911\n2\t3\tA\t1289241912\n"
+        for comment in ("# src dst label time", "# src\tdst\tlabel\ttime", "% 5 7"):
+            self.silent("c.tsv", f"{comment}\n{rows}")
+        self.warned("c.tsv", f"# an undirected graph\n{rows}", "undirected_comment")
+
+
 class ThirdColumns(Tables):
     def test_weights_before_times(self):
         for weights in ("0.5 1 2", "1 -1 1", "2.0 3.0 3.0", " ".join(str(37 * i) for i in range(1, 20))):
@@ -141,6 +192,25 @@ class Ids(Tables):
         (warning,) = json.loads(outcome.out)["warnings"]
         self.assertEqual((warning["code"], warning["where"]), ("ids_alike", "e.csv"))
         self.assertIn("`1.0` in l.csv", warning["what"])
+
+    def test_lists_of_addresses(self):
+        for cell in ('"b@e.com, c@e.com"', "b@e.com;c@e.com", "b@e.com; c@e.com", '"""B, C"" <b@e.com>, d@e.com"'):
+            text = f"from,to\na@e.com,{cell}\nb@e.com,a@e.com\n"
+            self.warned("m.csv", text, "several_ids", line=2, what="is a list of addresses")
+            self.silent("m.csv", text, "--ids", "string")
+        self.warned("m.jsonl", '{"from":"a@e.com","to":"b@e.com,c@e.com"}\n', "several_ids")
+        self.silent("m.csv", 'from,to\n"Ann, B <a@e.com>",b@e.com\nx@y@z.org,c;d@e.com\n')
+
+    def test_labels_of_other_vertices(self):
+        self.write("e.txt", "1 2\n2 3\n")
+        for command in (["match", "--graph", "e.txt"], ["replay", "--updates", "e.txt"]):
+            for labels, codes in (("id,label\nN1,A\nN2,B\n", ["labels_unused"]), ("id,label\n7,A\n8,B\n", ["labels_unused"]),
+                                  ("id,label\nN1,A\n3,B\n", []), ("id,label\n1.0,A\n", ["ids_alike"])):
+                self.write("l.csv", labels)
+                outcome = self.run_program(*command, "--labels", "l.csv", "--query", EDGE, "--json")
+                warnings = json.loads(outcome.out)["warnings"]
+                self.assertEqual([w["code"] for w in warnings], codes, labels)
+        self.assertEqual(len(warnings), 1)
 
     def test_words_for_missing_ids(self):
         for word in ("N/A", "NA", "n/a", "nil", "(null)", "-", "#N/A", "<NA>", "undefined", "?"):

@@ -34,12 +34,21 @@ class Plain(harness.CliTest):
                    "valid_until": ["2099-12-31", "4712-12-31", "9999-12-31"], "end_date": ["2020-01-01", "2021-01-01", "2022-01-01"],
                    "ended_at": ["", "", ""], "left_at": ["5", "6", "7"], "archived": ["", "no", "0"], "archive": ["x", "", "y"],
                    "description": ["deleted", "undo this", "no longer friends"], "message": ["please remove it", "undo", "reverted"],
-                   "opcode": ["JMP", "MOV", "RET"], "s": ["1", "2", "3"], "t": ["1", "2", "3"], "grade": ["A", "R", "F"]}
+                   "opcode": ["JMP", "MOV", "RET"], "del": ["3", "1", "0"], "gone": ["1", "7", "2"], "RecordStatus": ["A", "B", "C"], "directed": ["TRUE", "FALSE", "TRUE"], "oneway": ["yes", "no", "no"],
+                   "RECORDMODE": ["", "N", "A"], "ENTTYP": ["PT", "PX", "UP"], "LOEKZ": ["", "", ""], "ROCANCEL": ["", "", ""], "dml_flag": ["I", "U", "I"],
+                   "s": ["1", "2", "3"], "t": ["1", "2", "3"], "grade": ["A", "R", "F"]}
         for name, values in columns.items():
             cells = ['"%s"' % value if "," in value else value for value in values]
             self.silent("t.csv", f"source,target,{name}\n" + "".join(f"a{i},b{i},{cell}\n" for i, cell in enumerate(cells)))
             self.silent("t.jsonl", "".join(json.dumps({"source": i, "target": i + 1, name: value}) + "\n" for i, value in enumerate(values)
                                            if not (name in ("removed", "active") and value == "0")))
+
+    def test_objects_beside_the_ends(self):
+        for meta in ({"operation": "insert"}, {"op": "c"}, {"status": "closed"}, {"state": "removed"}, {"x": {"op": "d"}}, {"tags": ["delete"]}, {}, "delete", None,
+                     ["op", "d"], {"deleted": False}, {"a.op": "d"}):
+            for name in ("metadata", "_meta", "header", "properties", "attrs"):
+                self.silent("m.jsonl", "".join(json.dumps({"source": i, name: meta, "target": i + 1}) + "\n" for i in range(3)))
+        self.silent("m.jsonl", '{"source":1,"target":2,"properties":{"op":"delete"}}\n{"source":2,"target":3,"old":{"target":7}}\n')
 
     def test_two_columns_that_count(self):
         rows = [{"source": i, "target": i + 1, "diff": diff, "delta": delta, "ended_at": "2021-01-01", "left_at": "2021-02-03"}
@@ -63,7 +72,7 @@ class Plain(harness.CliTest):
 
     def test_ids(self):
         for ids in (["acct-1", "acct-2"], ["Tom", "Sue"], ["Totalenergies", "Summer"], [".net", "_id"], ["東京", "Zürich"], ["0xff", "-5"],
-                    ["a.b", "a,b"], ["1.5", "2.5"], ["user@x", "#1"], ["grand hotel", "Subway"], ["x--y", "a...b"], ["10,5", "1,2,3"]):
+                    ["a.b", "a,b"], ["1.5", "2.5"], ["user@x", "#1"], ["ann@x.com", "Bob, B <b@x.com>"], ["a@b@c.example", "x;y@z.example"], ["grand hotel", "Subway"], ["x--y", "a...b"], ["10,5", "1,2,3"]):
             self.silent("i.csv", "source,target\n" + f'"{ids[0]}","{ids[1]}"\n' * 3 + f'"{ids[1]}",z\n')
             self.silent("i.jsonl", json.dumps({"source": ids[0], "target": ids[1]}) + "\n")
             self.silent("i.tsv", f"+\t{ids[0]}\t{ids[1]}\tT\t\n" if ids[0][0] != "#" else "+\ta\tb\tT\t\n")
@@ -119,7 +128,8 @@ class Plain(harness.CliTest):
 CODES = ["time_unit", "mixed_times", "date_as_number", "empty_times", "time_ahead", "weight_as_time", "number_as_label", "sizes_as_edge",
          "ids_alike", "id_shortened", "id_grouped", "missing_as_id", "null_as_label", "invisible_in_id", "invisible_in_label",
          "footer_as_record", "quotes_as_id", "comment_as_record", "ids_of_two_kinds", "two_names", "operation_unread", "header_repeated",
-         "header_as_record", "several_labels", "sign_in_id", "undirected_comment", "bipartite_comment", "late", "absent_deletes", "refused"]
+         "header_as_record", "several_labels", "sign_in_id", "undirected_comment", "bipartite_comment", "late", "absent_deletes", "refused", "time_as_id", "undirected_column",
+         "several_ids", "labels_unused"]
 
 
 if __name__ == "__main__":

@@ -238,6 +238,101 @@ class Remedies(harness.CliTest):
         self.leads_to("".join(json.dumps(line) + "\n" for line in maxwell), [("1", "", "2")], says="op=type,label=")
         self.leads_to("".join(json.dumps(line) + "\n" for line in maxwell[:2]), [])
 
+    def test_operations_in_metadata(self):
+        for name, insert, delete in (("operation", "insert", "delete"), ("OperationName", "INSERT", "DELETE"), ("op", "c", "d")):
+            rows = [(1, 2, insert), (2, 3, insert), (1, 2, delete)]
+            text = "".join(json.dumps({"data": {"src": s, "dst": t}, "metadata": {"table": "e", name: word}}) + "\n" for s, t, word in rows)
+            self.leads_to(text, [(2, "", 3)], says=f"--columns source=data.src,target=data.dst,op=metadata.{name} reads the edge in `data`")
+        if shutil.which("jq"):
+            rows = [{"metadata": {"operation": word}, "data": [{"src": s, "dst": t}]} for s, t, word in ((1, 2, "insert"), (2, 3, "insert"), (1, 2, "delete"))]
+            self.leads_to("".join(json.dumps(row) + "\n" for row in rows), [(2, "", 3)], says="jq -c '.metadata.operation as $op | .data[] + {op: $op}'")
+
+    @unittest.skipUnless(shutil.which("jq"), "there is no jq")
+    def test_maxwell(self):
+        def row(kind, source, target, **more):
+            data = {"id": 1, "source": source, "target": target} if source else {}
+            return json.dumps({"database": "d", "table": "t", "type": kind, "ts": 1700000000, "xid": 1, "data": data, **more}) + "\n"
+        rows = [row("bootstrap-start", None, None), row("bootstrap-insert", "x", "y"), row("bootstrap-complete", None, None),
+                row("insert", "a", "b"), row("insert", "b", "c"), row("update", "a", "c", old={"target": "b"}), row("delete", "b", "c")]
+        self.leads_to("".join(rows), [("a", "", "c"), ("x", "", "y")], says="a message of Maxwell")
+        self.leads_to("".join(rows[3:]), [("a", "", "c")])
+
+    @unittest.skipUnless(shutil.which("jq"), "there is no jq")
+    def test_a_document_that_says_undirected(self):
+        edges = [{"source": 1, "target": 2}, {"source": 2, "target": 3}]
+        for document in ({"directed": False, "nodes": [{"id": 1}], "links": edges}, {"graph": {"directed": False, "edges": edges}}):
+            self.write("d.json", json.dumps(document))
+            outcome = self.fails(1, "match", "--graph", "d.json", "--query", EDGE, says="(the edges have no direction: give --undirected)")
+            text = re.search(r"`(jq [^`]*)`", outcome.err)[1] + " d.json"
+            self.write("l.jsonl", subprocess.run(["bash", "-c", text], cwd=self.dir, capture_output=True, check=True).stdout)
+            self.assertEqual(self.json("match", "--graph", "l.jsonl", "--undirected", "--query", "p=(a)--(b)--(c)")["queries"][0]["matches"], 1)
+        self.write("d.json", json.dumps({"directed": True, "links": edges}))
+        self.assertNotIn("direction", self.run_program("match", "--graph", "d.json", "--query", EDGE).err)
+
+    def test_labels_of_edges_in_exports(self):
+        edges = [("a", "KNOWS", "b"), ("b", "LIKES", "c")]
+        rows = "a,b,KNOWS\nb,c,LIKES\n"
+        for header, says in ((":START_ID,:END_ID,:TYPE", "source=:START_ID,target=:END_ID,label=:TYPE"), ("~from,~to,~label", "'source=~from,target=~to,label=~label'"),
+                             (":START_ID(P),:END_ID(P),:TYPE", "'source=:START_ID(P),target=:END_ID(P),label=:TYPE'")):
+            self.leads_to(f"{header}\n{rows}", edges, "--format", "csv", says=f"--columns {says}")
+
+    def test_an_export_with_rows_of_vertices(self):
+        text = '"_id","_labels","name","_start","_end","_type"\n"0",":P","Al, B",,,\n"1",":P","Bo",,,\n,,,"0","1","KNOWS"\n'
+        self.leads_to(text, [(0, "KNOWS", 1)], says="--columns source=_start,target=_end,label=_type")
+
+    def test_data_in_the_notation_of_python(self):
+        edges = [(1, "", 2), (2, "", 3)]
+        self.leads_to("1 2 {}\n2 3 {}\n", edges, says="--columns source,target,- leaves the empty data of edges out")
+        for text in ("1 2 {'weight': 3}\n2 3 {'weight': 5}\n", "1 2 {}\n2 3 {'weight': 5, 'c': 'x y'}\n"):
+            self.leads_to(text, edges, says="with data in the notation of Python")
+        self.leads_to("ann bob {}\nbob eve {}\n", [("ann", "", "bob"), ("bob", "", "eve")])
+        self.leads_to("ann bob {'weight': 3}\nbob eve {}\n", [("ann", "", "bob"), ("bob", "", "eve")])
+
+    def test_a_header_of_unknown_words(self):
+        for between in ("\t", " "):
+            for columns in (2, 3):
+                rows = [("tconst", "nconst", "category"), ("tt1", "nm1", "self"), ("tt1", "nm2", "director"), ("tt2", "nm1", "self")]
+                text = "".join(between.join(row[:columns]) + "\n" for row in rows)
+                self.leads_to(text, [(a, c if columns == 3 else "", b) for a, b, c in rows[1:]], says="the first line looks like a header")
+
+    def test_comments_before_names_between_tabs(self):
+        self.leads_to("# src dst label time\nann\tbob k\tA\t1289241911\nbob k\teve\tA\t1289241912\n", [("ann", "A", "bob k"), ("bob k", "A", "eve")],
+                      says="grep -v '^[#%]' FILE")
+
+    def test_a_line_of_words_above_numbers(self):
+        for text in ("source target\n1 2\n", "+\tsource\ttarget\tlabel\t\n+\t1\t2\tA\t\n"):
+            self.write("h.txt", text)
+            outcome = self.run_program("match", "--graph", "h.txt", "--query", EDGE, "--format", "snap" if " " in text else "tsv", "--ids", "string")
+            self.assertIn("looks like a header, whose words would be read as ids; remove the line", outcome.err)
+            self.assertNotIn("move it", outcome.err)
+
+    def converted(self, name, content, *args):
+        """Follows the command of the warning until there is none. Returns the edges."""
+        self.write(name, content)
+        for _ in range(4):
+            outcome = self.run_program("match", "--graph", name, "--query", EDGE, "--emit", "matches", *args)
+            command = re.search(r"e\.g\. ((?:jq [^|]*\| )?sed [^']*'[^']*'(?: FILE)?)", outcome.err)
+            if not command:
+                self.assertNotIn("warning", outcome.err)
+                return sorted((tuple(json.loads(line)["edges"][0]) for line in outcome.out.splitlines() if '"edges"' in line), key=str)
+            done = subprocess.run(["bash", "-c", command[1].replace("FILE", shlex.quote(name))], cwd=self.dir, capture_output=True, check=True)
+            self.write(name, done.stdout)
+        return self.fail(outcome.err)
+
+    def test_characters_that_nobody_sees(self):
+        blanks = "\u00a0\u202f\u2002\u2003\u2009\u3000"
+        for char in blanks + "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff":
+            around = [("ann", "T", "bob"), ("eve", "T", "ann"), ("eve", "T", "bob")]
+            rows = [(f"ann{char}", "bob", "T"), ("eve", f"{char}ann", "T"), ("eve", "bob", f"T{char}")]
+            self.assertEqual(self.converted("i.csv", "source,target,label\n" + "".join(",".join(row) + "\n" for row in rows)), around, hex(ord(char)))
+            self.assertEqual(self.converted("q.csv", "source,target,label\n" + "".join(",".join(f'"{cell}"' for cell in row) + "\n" for row in rows)), around)
+            if shutil.which("jq"):
+                for escape in (True, False):
+                    lines = "".join(json.dumps({"source": a, "target": b, "label": c}, ensure_ascii=escape) + "\n" for a, b, c in rows)
+                    self.assertEqual(self.converted("i.jsonl", lines), around, hex(ord(char)))
+        for char, between in (("\u00a0", " "), ("\u202f", " "), ("\u00ad", ""), ("\u2060", ""), ("\u200b", "")):
+            self.assertEqual(self.converted("w.csv", f"source,target\nNew{char}York,Rome\n"), [(f"New{between}York", "", "Rome")])
+
     @unittest.skipUnless(shutil.which("jq"), "there is no jq")
     def test_wal2json(self):
         names = {"columnnames": ["source", "target"], "columntypes": ["int", "int"]}

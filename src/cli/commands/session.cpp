@@ -241,6 +241,7 @@ void Session::load_as_updates(engine::GraphFile& file) {
 }
 
 void Session::load_files(Report& report, const engine::EdgeDemand* demand) {
+  if (!graph_files_.empty()) label_use_.give_up();
   const EngineOptions& options = engine_->options();
   const bool alone =
       graph_files_.size() == 1 && graphs_.empty() && labels_.empty() && options.window == 0 && options.schema == Schema{};
@@ -266,6 +267,10 @@ void Session::load(Report& report, const engine::EdgeDemand* demand) {
       while (source.next(batch)) {
         const BatchResult result = engine::BulkLoader::load(*engine_, batch.updates, source.on_reject());
         vain.add(batch.updates, result.ignored);
+        if (sources == &labels_)
+          label_use_.add_labels(batch.updates);
+        else
+          label_use_.add_edges(batch.updates);
         report.unused.ignored += result.ignored;
         source.settle(batch, result.rejects);
         done += result.consumed;
@@ -302,13 +307,15 @@ void Session::show(const BatchProgress& progress, const Report& report) {
 }
 
 /// Compares the ids of each input with those of the inputs before it. An id quoted in one file and bare in another joins
-/// nothing.
+/// nothing. Other differences show if no vertex with a label occurs in an edge.
 void Session::compare_ids(Report& report) const {
   std::vector<const ingest::UpdateStream*> before;
+  bool told = false;
   const auto compare = [&](const ingest::UpdateStream& source) {
     for (const ingest::UpdateStream* other : before) {
       if (auto warning = ingest::compare_ids(source.doubts(), source.name(), other->doubts(), other->name())) {
         report.notes.warn(std::move(*warning));
+        told = true;
         return;
       }
     }
@@ -319,6 +326,8 @@ void Session::compare_ids(Report& report) const {
       before.push_back(source.get());
     }
   }
+  if (told || labels_.empty() || ended_) return;
+  if (auto warning = label_use_.warning(labels_.front()->name())) report.notes.warn(std::move(*warning));
 }
 
 void Session::run(Report& report, MatchSink* sink, const OnBatch& on_batch, const Limits& limits) {
@@ -370,6 +379,7 @@ void Session::run_source(std::size_t index, Report& report, MatchSink* sink, con
       report.add(*result);
       refused_by_engine += result->rejects.size();
       vain.add(batch.updates, result->ignored);
+      label_use_.add_edges(batch.updates);
       on_batch(*result, batch);
       source.settle(batch, result->rejects);
       progress_.show("updates", report.updates, fraction(updates_, index));

@@ -17,6 +17,7 @@
 #include "deltamatch/engine.hpp"
 #include "engine/storage/graph_file.hpp"
 #include "ingest/batch/absent_deletes.hpp"
+#include "ingest/batch/label_use.hpp"
 #include "ingest/stream.hpp"
 
 namespace deltamatch::cli {
@@ -89,6 +90,7 @@ class Session {
   Sources graphs_;
   std::vector<std::unique_ptr<engine::GraphFile>> graph_files_;
   Sources updates_;
+  ingest::LabelUse label_use_;
   double max_refused_;
   Limits limits_;
   bool ended_ = false;  // before the end of the stream
