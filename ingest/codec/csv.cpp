@@ -422,10 +422,9 @@ class CsvCodec final : public Codec {
   std::string remedy_;
   std::vector<std::string> header_;
   std::vector<std::size_t> unread_;
-  bool direction_told_;                          // an option says how edges are meant
   std::optional<std::size_t> direction_column_;  // that may say that edges have no direction
   UnreadOperations operations_;
-  bool direction_told_;  // an option says how edges are meant
+  bool direction_told_;         // an option says how edges are meant
   bool watches_label_ = false;  // the label column got its meaning by a usual name
   bool several_labels_ = false;
   std::vector<char> quoted_;

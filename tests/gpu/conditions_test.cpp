@@ -50,7 +50,7 @@ TEST(GpuConditions, OnEdgesWithAnIdentityAreMatchedByTheCpuWhichIsTold) {
     }
     std::mt19937 draw(7);
     std::int64_t payment = 0;
-    Count found;
+    Count found = 0;
     for (int b = 0; b < 5; ++b) {
       const UpdateBatch batch = next_payments(draw, payment, 200);
       const BatchResult expected = cpu.process(batch, OnReject::skip);
