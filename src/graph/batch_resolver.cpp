@@ -373,8 +373,8 @@ void BatchResolver::mark_net() {
   result_.removed_marks.clear();
   for (const Edge& edge : result_.net.inserted) result_.inserted_marks.push_back(mark(edge, last));
   for (const Edge& edge : result_.net.removed) {
-    const bool moves = result_.rebound && netting_.now(edge) != edge &&
-                       !netting_.expired(graph_->edge_table->time(edge.which).value_or(0));
+    const bool moves =
+        result_.rebound && netting_.now(edge) != edge && !netting_.expired(graph_->edge_table->time(edge.which).value_or(0));
     result_.removed_marks.push_back(mark(edge, moves ? last : INT64_MAX));
   }
 }
