@@ -68,6 +68,7 @@ TEST(Dictionary, LabelsAndDeclarations) {
   dictionary.set_declared(vertex, true);
   EXPECT_TRUE(dictionary.declared(vertex));
   EXPECT_TRUE(dictionary.alive(vertex));
+  dictionary.expect(9);
   dictionary.set_label(vertex, 9);
   EXPECT_EQ(dictionary.label(vertex), 9U);
   ASSERT_EQ(dictionary.labels().size(), 1U);
