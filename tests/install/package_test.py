@@ -125,7 +125,10 @@ class Packages(unittest.TestCase):
         command = re.search(r"^ExecStart=(\S+) run --config /etc/deltamatch/service.yaml$", unit, re.MULTILINE)[1]
         self.run_inside(command, "--version")
         files = [line for line in self.run_inside("dpkg", "--listfiles", "deltamatch").split() if (self.debian / line[1:]).is_file()]
-        self.assertGreater(len(files), 10)
+        patterns = sorted(file.name for file in (ROOT / "config/patterns").iterdir())
+        self.assertEqual(sorted(pathlib.Path(file).name for file in files if "/patterns/" in file), patterns)
+        for file in ("/usr/bin/deltamatch", "/usr/share/deltamatch/service.yaml", "/usr/share/doc/deltamatch/copyright"):
+            self.assertIn(file, files)
         self.run_inside("dpkg", "--purge", "deltamatch")
         self.assertEqual([file for file in files if (self.debian / file[1:]).exists()], [])
 

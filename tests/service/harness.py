@@ -313,9 +313,11 @@ class ServiceTest(unittest.TestCase):
         file.write_text(json.dumps(config, indent=1))
         return file
 
-    def start_signalled(self, point, count, number):
-        """An instance that gets the signal when it reaches the point for the count-th time. signal_at.cpp lists the points."""
-        return self.start_preloaded("DELTAMATCH_SIGNAL_AT_LIBRARY", DELTAMATCH_SIGNAL_AT=f"{point}:{count}:{int(number)}")
+    def start_signalled(self, point, count, number, **environment):
+        """An instance that gets the signal when it reaches the point for the count-th time. signal_at.cpp lists the points, and
+        what else can be in its environment.
+        """
+        return self.start_preloaded("DELTAMATCH_SIGNAL_AT_LIBRARY", DELTAMATCH_SIGNAL_AT=f"{point}:{count}:{int(number)}", **environment)
 
     def start_preloaded(self, variable, **environment):
         """An instance with the library that the variable names."""

@@ -1,17 +1,23 @@
 // Preloaded into the service (LD_PRELOAD). Sends the process a signal at a chosen point, so tests need no lucky timing.
 // DELTAMATCH_SIGNAL_AT is POINT:COUNT:SIGNAL. For example, transaction:2:9 kills the process when it reaches the point for the
-// second time.
+// second time. With DELTAMATCH_SLOW_RECORD=N, record N of each transaction takes 1.2 seconds. So a large batch needs several
+// transactions, however fast the machine is.
 #include <dlfcn.h>
 #include <librdkafka/rdkafka.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <thread>
 
 namespace {
+
+std::atomic<int> records{0};  // of this transaction
+
 
 void reach(std::string_view point) {
   static const char* const wanted = std::getenv("DELTAMATCH_SIGNAL_AT");
@@ -37,6 +43,17 @@ extern "C" {
 rd_kafka_error_t* rd_kafka_init_transactions(rd_kafka_t* client, int timeout_ms) {
   reach("recovering");
   return next<decltype(rd_kafka_init_transactions)>("rd_kafka_init_transactions")(client, timeout_ms);
+}
+
+rd_kafka_error_t* rd_kafka_begin_transaction(rd_kafka_t* client) {
+  records = 0;
+  return next<decltype(rd_kafka_begin_transaction)>("rd_kafka_begin_transaction")(client);
+}
+
+rd_kafka_error_t* rd_kafka_produceva(rd_kafka_t* client, const rd_kafka_vu_t* fields, size_t count) {
+  static const char* const slow = std::getenv("DELTAMATCH_SLOW_RECORD");
+  if (slow != nullptr && ++records == std::atoi(slow)) std::this_thread::sleep_for(std::chrono::milliseconds(1200));
+  return next<decltype(rd_kafka_produceva)>("rd_kafka_produceva")(client, fields, count);
 }
 
 /// transaction: disk and brokers have all of the transaction, and it is open. committed: it is committed, and nobody else knows

@@ -25,7 +25,7 @@ class LargeBatches(ServiceTest):
         self.file = self.dir / "alerts.jsonl"
 
     def configure(self, timeout, **changes):
-        """Transactions use at most a quarter of their timeout, so one of these batches needs several."""
+        """Transactions use at most a quarter of their timeout, so one of these batches needs several if a record is slow."""
         self.config(transaction_timeout=timeout, state__snapshot_every="1h",
                     sinks={"alerts": {"type": "kafka", "topic": self.alerts}, "file": {"type": "file", "path": str(self.file)}},
                     queries=[{"name": "wide", "pattern": PATTERN, "sinks": ["alerts", "file"]}], **changes)
@@ -53,9 +53,12 @@ class LargeBatches(ServiceTest):
     def parts(self):
         return sum("published" in record for record in self.commit_records())
 
-    def killed_between_two_transactions(self, count=1):
-        service = self.start_signalled("committed", count, signal.SIGKILL)
+    def killed_at(self, point, count=1):
+        service = self.start_signalled(point, count, signal.SIGKILL, DELTAMATCH_SLOW_RECORD="10000")
         self.assertEqual(service.ended(300), -signal.SIGKILL, service.log())
+
+    def killed_between_two_transactions(self):
+        self.killed_at("committed")
         self.assertGreaterEqual(self.parts(), 1, "the batch was one transaction")
         return len(self.keys())
 
@@ -120,8 +123,7 @@ class LargeBatches(ServiceTest):
     def test_a_kill_within_a_transaction_leaves_none_of_it(self):
         self.configure("3s")
         self.build_hub(600)
-        service = self.start_signalled("transaction", 2, signal.SIGKILL)
-        self.assertEqual(service.ended(300), -signal.SIGKILL, service.log())
+        self.killed_at("transaction", 2)
         self.finish(360_000)
 
     def test_a_lost_log_does_not_stop_the_rest(self):

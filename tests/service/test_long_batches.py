@@ -7,17 +7,21 @@ import time
 
 from harness import edge, main, ServiceTest
 
-ELEVEN = "(a)-->(b)-->(c)-->(d)-->(e)-->(f)-->(g)-->(h)-->(i)-->(j)-->(k)-->(a)"
+LENGTH = 21
+LONG = "".join(f"(v{i})-->" for i in range(LENGTH)) + "(v0)"
 MUTUAL = "(a)-->(b)-->(a)"
 WIDE = "(a)-[:IN]->(b)-[:BRIDGE]->(c)-[:OUT]->(d)"
 HUB = 100  # edges to it, and from it
 
 
-def two_sides(size):
-    """Edges in both directions between all vertices of two sides. A ring of eleven is impossible, and the search for it takes
-    forever.
-    """
-    return [edge(*pair) for i in range(size) for j in range(size) for pair in ((f"a{i}", f"b{j}"), (f"b{j}", f"a{i}"))]
+def crowd(size=LENGTH - 1):
+    """Edges in both directions between any two vertices. They are too few for a long ring, and the search for it takes forever."""
+    return [edge(f"c{i}", f"c{j}") for i in range(size) for j in range(size) if i != j]
+
+
+PAIRS = len(crowd()) // 2
+# A batch is cut once it has the whole crowd. A part of it may take long and yet end.
+WHOLE = {"batch__max_updates": len(crowd()), "batch__max_delay": "60s"}
 
 
 def hub():
@@ -50,9 +54,9 @@ class LongBatches(ServiceTest):
 
     def explode(self, **changes):
         """A service in a batch that never ends."""
-        self.config(batch__max_match_time="300ms", queries=[self.query("mutual", MUTUAL), self.query("eleven", ELEVEN)], **changes)
+        self.config(batch__max_match_time="300ms", queries=[self.query("mutual", MUTUAL), self.query("long", LONG)], **WHOLE, **changes)
         service = self.start()
-        self.send(*two_sides(30))
+        self.send(*crowd())
         service.wait(lambda: service.get("/readyz")[0] == 503, "the batch to take long")
         return service
 
@@ -62,14 +66,14 @@ class LongBatches(ServiceTest):
         code, why = service.get("/readyz")
         self.assertEqual(code, 503)
         self.assertIn(f"batch {batch} has been matching for ", why)
-        service.wait(lambda: "query 'eleven'" in service.get("/readyz")[1], "the query's name")
+        service.wait(lambda: "query 'long'" in service.get("/readyz")[1], "the query's name")
         words = [event for event in service.events() if event.get("event") == "a batch takes long to match"]
         self.assertEqual(words[0]["batch"], str(batch))
-        service.wait(lambda: any(event.get("query") == "eleven" for event in service.events()
+        service.wait(lambda: any(event.get("query") == "long" for event in service.events()
                                  if event.get("event") == "a batch takes long to match"), "the query's name in the log")
         self.assertGreaterEqual(sum(service.metric("deltamatch_batch_under_way_seconds").values()), 0.3)
         under_way = service.status()["under_way"]
-        self.assertEqual((under_way["batch"], under_way["query"]), (batch, "eleven"))
+        self.assertEqual((under_way["batch"], under_way["query"]), (batch, "long"))
         self.assertEqual(service.get("/livez")[0], 200)
         # Records that were read but not committed count as lag.
         behind = self.sent - self.marks()[-1]["ends"][self.input]["0"]
@@ -91,20 +95,20 @@ class LongBatches(ServiceTest):
         service = self.start()
         self.settled(service)
         self.assertEqual(service.stop(), 0)
-        self.assertEqual(len(self.check_alerts(queries=[f"mutual={MUTUAL}"])), 900)
+        self.assertEqual(len(self.check_alerts(queries=[f"mutual={MUTUAL}"])), PAIRS)
 
     def test_a_reload_does_not_wait_for_the_batch(self):
         service = self.explode()
         self.config(queries=[self.query("mutual", MUTUAL)])
         code, answer = service.get("/reload", "POST", timeout=60)
-        self.assertEqual((code, json.loads(answer)["removed"]), (200, ["eleven"]), answer)
+        self.assertEqual((code, json.loads(answer)["removed"]), (200, ["long"]), answer)
         self.settled(service)
         service.wait_ready()
         self.assertIn("the batch that took long is matched", service.log())
         self.assertEqual(sum(service.metric("deltamatch_batch_under_way_seconds").values()), 0)
         self.assertNotIn("under_way", service.status())
         self.assertEqual(service.stop(), 0)
-        self.assertEqual(len(self.check_alerts(queries=[f"mutual={MUTUAL}"])), 900)
+        self.assertEqual(len(self.check_alerts(queries=[f"mutual={MUTUAL}"])), PAIRS)
 
     def check_suspended(self, service, name, over):
         status = service.status()
@@ -114,43 +118,43 @@ class LongBatches(ServiceTest):
         self.assertEqual(service.metric("deltamatch_query_suspended"), {f'{{query="{name}"}}': 1})
 
     def test_a_query_over_its_time_is_suspended_until_a_reload_and_the_others_go_on(self):
-        self.config(queries=[self.query("mutual", MUTUAL), self.query("eleven", ELEVEN, budget={"time": "200ms"})])
+        self.config(queries=[self.query("mutual", MUTUAL), self.query("long", LONG, budget={"time": "200ms"})])
         service = self.start()
-        self.send(*two_sides(30))
+        self.send(*crowd())
         self.settled(service)
-        self.check_suspended(service, "eleven", "timeout")
-        self.assertEqual(service.metric("deltamatch_query_over_budget_total"), {'{over="timeout",query="eleven"}': 1})
+        self.check_suspended(service, "long", "timeout")
+        self.assertEqual(service.metric("deltamatch_query_over_budget_total"), {'{over="timeout",query="long"}': 1})
         words = [event for event in service.events() if event.get("event") == "a query exceeded its budget and is suspended"]
-        self.assertEqual([(word["query"], word["budget"]) for word in words], [("eleven", "budget.time (0.2 s)")])
-        batch = service.status()["suspended"]["eleven"]["batch"]
-        marker = json.dumps({"v": 1, "query": "eleven", "batch": batch, "partial": "timeout", "matches": 0}, separators=(",", ":"))
-        self.assertEqual(self.alerts_of("eleven"), [marker])
-        self.send(*[edge(f"r{i}", f"r{(i + 1) % 11}") for i in range(11)])  # it would find this now
+        self.assertEqual([(word["query"], word["budget"]) for word in words], [("long", "budget.time (0.2 s)")])
+        batch = service.status()["suspended"]["long"]["batch"]
+        marker = json.dumps({"v": 1, "query": "long", "batch": batch, "partial": "timeout", "matches": 0}, separators=(",", ":"))
+        self.assertEqual(self.alerts_of("long"), [marker])
+        self.send(*[edge(f"r{i}", f"r{(i + 1) % LENGTH}") for i in range(LENGTH)])  # it would find this now
         self.settled(service)
         self.assertEqual(service.stop(), 0)
 
         service = self.start()  # recovers from the snapshot
-        self.check_suspended(service, "eleven", "timeout")
+        self.check_suspended(service, "long", "timeout")
         self.assertIn('"a query is suspended"', service.log())
         service.kill()
         shutil.rmtree(self.dir / "state")
         service = self.start()  # recovers from the input, with the commit records
-        self.check_suspended(service, "eleven", "timeout")
-        self.assertEqual(self.alerts_of("eleven"), [marker])
+        self.check_suspended(service, "long", "timeout")
+        self.assertEqual(self.alerts_of("long"), [marker])
 
         code, answer = service.get("/reload", "POST")
-        self.assertEqual((code, json.loads(answer)["added"]), (200, ["eleven"]), answer)
+        self.assertEqual((code, json.loads(answer)["added"]), (200, ["long"]), answer)
         self.assertEqual(service.status()["suspended"], {})
-        self.assertEqual(service.metric("deltamatch_query_suspended"), {'{query="eleven"}': 0})
-        self.send(edge("r10", "r0", "-"), *[edge(f"s{i}", f"s{(i + 1) % 11}") for i in range(11)])
+        self.assertEqual(service.metric("deltamatch_query_suspended"), {'{query="long"}': 0})
+        self.send(edge(f"r{LENGTH - 1}", "r0", "-"), *[edge(f"s{i}", f"s{(i + 1) % LENGTH}") for i in range(LENGTH)])
         self.settled(service)
         self.assertEqual(service.stop(), 0)
-        self.assertEqual([json.loads(line).get("sign") for line in self.alerts_of("eleven")], [None, "-", "+"])
+        self.assertEqual([json.loads(line).get("sign") for line in self.alerts_of("long")], [None, "-", "+"])
         self.check_alerts(queries=[f"mutual={MUTUAL}"], lines=self.alerts_of("mutual"))
         marks = self.marks()
         self.assertEqual([sorted(mark["queries"]) for mark in (marks[batch - 1], marks[batch], marks[-1])],
-                         [["eleven", "mutual"], ["mutual"], ["eleven", "mutual"]])
-        resumed = next(mark["batch"] for mark in marks[batch:] if "eleven" in mark["queries"])
+                         [["long", "mutual"], ["mutual"], ["long", "mutual"]])
+        resumed = next(mark["batch"] for mark in marks[batch:] if "long" in mark["queries"])
         self.assertEqual([mark["batch"] for mark in marks if "suspended" in mark], list(range(batch, resumed)))
 
     def test_a_query_over_its_matches_is_suspended_in_every_sink_and_whatever_is_killed(self):
