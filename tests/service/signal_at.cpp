@@ -18,7 +18,6 @@ namespace {
 
 std::atomic<int> records{0};  // of this transaction
 
-
 void reach(std::string_view point) {
   static const char* const wanted = std::getenv("DELTAMATCH_SIGNAL_AT");
   static std::atomic<int> reached{0};
