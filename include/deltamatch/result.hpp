@@ -40,6 +40,7 @@ struct MatchDigest {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
   void add(const MatchId& id) noexcept;
+  void add_all(const MatchDigest& other) noexcept;
   friend bool operator==(const MatchDigest&, const MatchDigest&) = default;
 };
 
@@ -58,7 +59,8 @@ struct QueryDelta {
 
 struct BatchResult {
   std::uint64_t batch = 0;     ///< number of the batch, from 1
-  std::size_t consumed = 0;    ///< updates processed, in whole records: all, or those before the record that stopped the batch
+  std::size_t consumed = 0;    ///< updates processed, in whole records: all, or those before the record that ended the batch
+  bool cut = false;            ///< the batch ended there (BatchOptions::record_by_record); give the rest as the next batch
   std::uint64_t inserted = 0;  ///< edges in the net batch
   std::uint64_t deleted = 0;   ///< edges in the net batch, including expired ones
   std::uint64_t expired = 0;

@@ -95,6 +95,8 @@ class UpdateBatch {
   /// Copies the update's text. Amortised O(length of the text). Strong exception guarantee.
   void add(const Update& update);
   void clear() noexcept;
+  /// Drops the first `count` updates. What follows keeps its watermark and its steps. O(steps). The text stays until `clear`.
+  void drop_first(std::size_t count) noexcept;
 
   /// Sets the event time up to which the stream is complete after this batch. It never goes back. Nullopt: no such time is
   /// known yet. Sources set it if their parts run ahead of each other. If it is not set, it is the largest time of any update
@@ -114,9 +116,9 @@ class UpdateBatch {
   /// The same holds for one batch at two times. The number moves along with the contents.
   [[nodiscard]] std::uint64_t edition() const noexcept { return edition_.number; }
 
-  [[nodiscard]] std::span<const Update> updates() const noexcept { return updates_; }
-  [[nodiscard]] std::size_t size() const noexcept { return updates_.size(); }
-  [[nodiscard]] bool empty() const noexcept { return updates_.empty(); }
+  [[nodiscard]] std::span<const Update> updates() const noexcept { return std::span(updates_).subspan(dropped_.count); }
+  [[nodiscard]] std::size_t size() const noexcept { return updates_.size() - dropped_.count; }
+  [[nodiscard]] bool empty() const noexcept { return size() == 0; }
 
  private:
   class Text;  // and the steps, so that batches without them stay small
@@ -129,7 +131,17 @@ class UpdateBatch {
     }
     std::uint64_t number;
   };
+  struct Dropped {
+    Dropped() noexcept = default;
+    Dropped(Dropped&& other) noexcept : count(std::exchange(other.count, 0)) {}
+    Dropped& operator=(Dropped&& other) noexcept {
+      count = std::exchange(other.count, 0);
+      return *this;
+    }
+    std::size_t count = 0;
+  };
   std::vector<Update> updates_;
+  Dropped dropped_;
   Edition edition_;
   std::optional<Timestamp> watermark_;
   bool sets_watermark_ = false;

@@ -9,9 +9,9 @@
 
 namespace deltamatch::ingest {
 
-void AbsentDeletes::add(const UpdateBatch& batch, const Ignored& ignored) {
+void AbsentDeletes::add(std::span<const Update> updates, const Ignored& ignored) {
   std::uint64_t deletes = 0;
-  for (const Update& update : batch.updates())
+  for (const Update& update : updates)
     deletes += update.kind == UpdateKind::delete_edge || update.kind == UpdateKind::delete_vertex ? 1 : 0;
   deletes_ += deletes;
   if (2 * ignored.absent_delete <= deletes) {
@@ -22,7 +22,7 @@ void AbsentDeletes::add(const UpdateBatch& batch, const Ignored& ignored) {
   std::set<std::tuple<Id, Id, std::string_view>> inserted;
   std::set<Id> keys;
   std::uint64_t undone = 0;
-  for (const Update& update : batch.updates()) {
+  for (const Update& update : updates) {
     if (const std::optional<Id> key = update.key()) {  // the key alone says which edge it is
       if (update.kind == UpdateKind::insert_edge) keys.insert(*key);
       if (update.kind == UpdateKind::delete_edge) undone += keys.erase(*key);

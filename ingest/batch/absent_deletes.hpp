@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "deltamatch/result.hpp"
@@ -16,9 +17,9 @@ class AbsentDeletes {
   /// `directed`: whether a deletion must name an edge's ends in the order of its insertion.
   explicit AbsentDeletes(bool directed) noexcept : directed_(directed) {}
 
-  /// Counts those of a batch. `ignored` is what the engine said of it. A deletion that undoes an insertion of its own batch is
-  /// not absent.
-  void add(const UpdateBatch& batch, const Ignored& ignored);
+  /// Counts those among the updates that the engine took. `ignored` is what the engine said of it. A deletion that undoes an
+  /// insertion of its own batch is not absent.
+  void add(std::span<const Update> updates, const Ignored& ignored);
 
   /// A warning, if more than half of the deletions so far are absent, and at least three.
   [[nodiscard]] std::optional<Warning> warning(std::string where) const;

@@ -20,11 +20,21 @@ BatchLimits BatchLimits::within_window(Timestamp window) const noexcept {
 void PositionedBatch::clear() noexcept {
   updates.clear();
   positions_.clear();
+  dropped_ = 0;
   refusals_.clear();
   first_refusals_.clear();
   taken_ = 0;
   refused_.fill(0);
   kept_.clear();
+}
+
+void PositionedBatch::drop_first(std::size_t count) noexcept {
+  updates.drop_first(count);
+  dropped_ += count;
+  refusals_.clear();
+  first_refusals_.clear();
+  taken_ = 0;
+  refused_.fill(0);
 }
 
 /// Whether the held updates may join the batch. An empty batch takes anything.

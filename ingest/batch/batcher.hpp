@@ -55,11 +55,14 @@ class PositionedBatch {
 
   /// Keeps the memory.
   void clear() noexcept;
+  /// Drops the first `count` updates, which the engine has taken, and all records that could not be read.
+  void drop_first(std::size_t count) noexcept;
   /// The position of update `index` in the stream.
-  [[nodiscard]] Position position(std::size_t index) const { return positions_.at(index); }
+  [[nodiscard]] Position position(std::size_t index) const { return positions_.at(dropped_ + index); }
   /// The bytes of update `index`'s record. Empty unless the batch keeps records.
-  [[nodiscard]] std::string_view record(std::size_t index) const { return kept_.value(index); }
-  /// The records that could not be read, in order, if they are listed. They are not among the updates.
+  [[nodiscard]] std::string_view record(std::size_t index) const { return kept_.value(dropped_ + index); }
+  /// The records that could not be read, in order, if they are listed. They are not among the updates, and their indices count
+  /// all updates that the batch had.
   [[nodiscard]] const std::vector<Refusal>& refusals() const noexcept { return refusals_; }
   /// Of those records, the first one in the stream for each reason, listed or not. Without its bytes.
   [[nodiscard]] const std::vector<Refusal>& first_refusals() const noexcept { return first_refusals_; }
@@ -71,6 +74,7 @@ class PositionedBatch {
  private:
   friend class Batcher;
   std::vector<Position> positions_;
+  std::size_t dropped_ = 0;  // updates, which still have their positions and bytes
   std::vector<Refusal> refusals_;
   std::vector<Refusal> first_refusals_;
   std::uint64_t taken_ = 0;

@@ -25,6 +25,14 @@ class KeptRecords {
     bytes_ += other.bytes_;
     for (const Kept& kept : other.kept_) kept_.push_back({kept.begin + shift, kept.key_end + shift, kept.end + shift});
   }
+  /// The records of the updates from `first` on.
+  [[nodiscard]] KeptRecords from(std::size_t first) const {
+    KeptRecords rest;
+    if (kept_.empty()) return rest;
+    rest.bytes_ = bytes_;
+    rest.kept_.assign(kept_.begin() + static_cast<std::ptrdiff_t>(first), kept_.end());
+    return rest;
+  }
   /// Keeps the memory.
   void clear() noexcept {
     bytes_.clear();

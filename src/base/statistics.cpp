@@ -27,4 +27,6 @@ void MatchDigest::add(const MatchId& id) noexcept {
   high += id.high + (low < id.low ? 1 : 0);
 }
 
+void MatchDigest::add_all(const MatchDigest& other) noexcept { add(MatchId{other.high, other.low}); }
+
 }  // namespace deltamatch

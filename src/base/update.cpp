@@ -156,8 +156,17 @@ std::optional<std::span<const WatermarkStep>> UpdateBatch::steps() const noexcep
   return std::span<const WatermarkStep>(*text_->steps);
 }
 
+void UpdateBatch::drop_first(std::size_t count) noexcept {
+  dropped_.count += std::min(count, size());
+  edition_ = Edition();
+  if (!text_ || !text_->steps) return;
+  std::erase_if(*text_->steps, [&](const WatermarkStep& step) { return step.first < count; });
+  for (WatermarkStep& step : *text_->steps) step.first -= count;
+}
+
 void UpdateBatch::clear() noexcept {
   updates_.clear();
+  dropped_ = {};
   edition_ = Edition();
   watermark_.reset();
   sets_watermark_ = false;

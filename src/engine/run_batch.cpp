@@ -51,12 +51,15 @@ class Engine::Impl::BatchRun {
   enum class Stage : std::uint8_t { none, resolved, staged, settled };
 
   void leave_out_expired();
+  void look_for_transient();
   [[nodiscard]] std::vector<match::QueryTask> make_tasks();
   std::vector<match::QueryResult> match_rounds(std::span<match::QueryTask> tasks, match::MatchSteps& steps);
   void match_alone(std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results, match::MatchSteps& steps);
   [[nodiscard]] std::vector<Matched> gather(match::Pass pass, std::span<const match::QueryTask> tasks,
                                             std::span<match::QueryResult> results) const;
   [[nodiscard]] LevelCounts analyze(std::vector<match::QueryTask> tasks) const;
+  void match_together(std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results, const StopFlag* stop,
+                      match::MatchSteps& steps);
   [[nodiscard]] QueryDelta delta_of(std::size_t query);
   void net_renumbered(std::size_t query, Matched& removed, Matched& added) const;
   void shorten(std::size_t query, QueryDelta& delta) const;
@@ -72,11 +75,15 @@ class Engine::Impl::BatchRun {
   Stage stage_ = Stage::none;
   BatchResult result_;
   const graph::ResolvedBatch* resolved_ = nullptr;
-  std::array<match::PassWork, 2> passes_{};
+  // The last one only if an edge expires.
+  std::array<match::PassWork, 3> passes_{};
+  std::size_t passes_count_ = 2;
+  std::optional<match::TransientRule> transient_rule_;
   std::vector<graph::Edge> deleted_;      // by records, if edges are kept for conditions
   std::vector<Timestamp> deleted_marks_;  // their marks
   std::vector<Matched> removed_;
   std::vector<Matched> added_;
+  std::vector<Matched> transient_;  // they appear and vanish
   LevelCounts levels_;
   Clock::time_point start_ = Clock::now();
   Clock::time_point staged_;
@@ -123,13 +130,16 @@ void Engine::Impl::BatchRun::apply() {
     engine.resolver.limit_labels(purpose_ == Purpose::absorb ? UINT64_MAX : engine.label_limit);
     engine.resolver.watch_vertex_attributes(
         std::ranges::any_of(engine.standing, [](const auto& entry) { return entry.second->bound.reads_vertex_attributes(); }));
-    engine.resolver.mark_changes(engine.retains() || std::ranges::any_of(engine.standing, [](const auto& entry) {
-                                   return entry.second->bound.query.within.has_value();
-                                 }));
+    const bool windowed = engine.window && !engine.retains();
+    engine.resolver.go_by_record(windowed && wanted_->record_by_record);
+    engine.resolver.mark_changes(
+        engine.retains() || (windowed && wanted_->record_by_record && !engine.standing.empty()) ||
+        std::ranges::any_of(engine.standing, [](const auto& entry) { return entry.second->bound.query.within.has_value(); }));
     const auto relabelling = purpose_ == Purpose::start ? graph::Relabelling::undeclared : graph::Relabelling::without_edges;
     resolved_ = &engine.resolver.resolve(*batch_, wanted_->on_reject, engine.watermark, relabelling, engine.watch.stop());
     stage_ = Stage::resolved;
     result_.consumed = resolved_->consumed;
+    result_.cut = resolved_->cut;
     result_.inserted = resolved_->net.inserted.size();
     result_.deleted = resolved_->net.removed.size();
     result_.expired = resolved_->expired;
@@ -152,13 +162,15 @@ void Engine::Impl::BatchRun::estimate() {
   passes_[1] = {
       .pass = match::Pass::added, .anchors = net.inserted, .marks = resolved_->inserted_marks, .changed = net.inserted};
   if (engine_->retains()) leave_out_expired();
+  look_for_transient();
   for (const auto& [id, query] : engine_->standing) query->refresh_plans();
-  if (!engine_->trials.due(passes_)) return;
+  const auto net_passes = std::span(passes_).first(2);
+  if (!engine_->trials.due(net_passes)) return;
   const auto start = Clock::now();
   std::vector<StandingQuery*> queries;
   queries.reserve(engine_->standing.size());
   for (const auto& [id, query] : engine_->standing) queries.push_back(query.get());
-  engine_->trials.run(engine_->graph, passes_, queries, engine_->on_cpu(), engine_->watch.stop());
+  engine_->trials.run(engine_->graph, net_passes, queries, engine_->on_cpu(), engine_->watch.stop());
   result_.seconds.estimate = seconds_since(start);
 }
 
@@ -174,6 +186,19 @@ void Engine::Impl::BatchRun::leave_out_expired() {
   passes_[0].marks = deleted_marks_;
 }
 
+// Matches of edges that expire in this batch and of edges that it inserts may have existed in between.
+void Engine::Impl::BatchRun::look_for_transient() {
+  if (!wanted_->record_by_record || engine_->retains() || resolved_->passed.empty() || resolved_->net.inserted.empty()) return;
+  const graph::NetBatch& net = resolved_->net;
+  transient_rule_.emplace(net.inserted, resolved_->inserted_marks, net.removed, resolved_->passed, *engine_->window);
+  passes_[2] = {.pass = match::Pass::transient,
+                .anchors = net.inserted,
+                .marks = resolved_->inserted_marks,
+                .changed = net.inserted,
+                .transient = &*transient_rule_};
+  passes_count_ = 3;
+}
+
 void Engine::Impl::BatchRun::match() {
   const auto start = Clock::now();
   std::vector<match::QueryTask> tasks = make_tasks();
@@ -186,7 +211,8 @@ void Engine::Impl::BatchRun::match() {
   result_.seconds.estimate += steps.estimate;
   result_.seconds.cache = steps.cache;
   removed_ = gather(match::Pass::removed, tasks, std::span(results).first(tasks.size()));
-  added_ = gather(match::Pass::added, tasks, std::span(results).last(tasks.size()));
+  added_ = gather(match::Pass::added, tasks, std::span(results).subspan(tasks.size(), tasks.size()));
+  if (passes_count_ > 2) transient_ = gather(match::Pass::transient, tasks, std::span(results).last(tasks.size()));
   for (std::size_t q = 0; q < engine_->standing.size(); ++q) result_.queries.push_back(delta_of(q));
   engine_->watch.ask();
 }
@@ -207,7 +233,7 @@ std::vector<match::QueryTask> Engine::Impl::BatchRun::make_tasks() {
 // Matches all queries together. If a budget is exceeded and nobody knows by which query, matches each query alone.
 std::vector<match::QueryResult> Engine::Impl::BatchRun::match_rounds(std::span<match::QueryTask> tasks,
                                                                      match::MatchSteps& steps) {
-  std::vector<match::QueryResult> results(2 * tasks.size());
+  std::vector<match::QueryResult> results(passes_count_ * tasks.size());
   std::vector<const engine::Delivery*> deliveries;
   for (const auto& [id, query] : engine_->standing) deliveries.push_back(&query->delivery);
   const bool renumbered = resolved_->renumbered();
@@ -221,7 +247,7 @@ std::vector<match::QueryResult> Engine::Impl::BatchRun::match_rounds(std::span<m
   begin_anew();
   if (passes_[0].anchors.empty() && passes_[0].changed.empty() && passes_[1].anchors.empty()) return results;
   const StopFlag* stop = engine_->watch.begin_round();
-  engine_->matcher->match(engine_->graph, passes_, tasks, results, stop, steps);
+  match_together(tasks, results, stop, steps);
   throw_if_stopped(engine_->watch.stop());
   if (engine_->watch.end_round()) {
     begin_anew();
@@ -230,14 +256,27 @@ std::vector<match::QueryResult> Engine::Impl::BatchRun::match_rounds(std::span<m
   return results;
 }
 
+void Engine::Impl::BatchRun::match_together(std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results,
+                                            const StopFlag* stop, match::MatchSteps& steps) {
+  const auto passes = std::span<const match::PassWork>(passes_).first(passes_count_);
+  if (passes_count_ == 2 || engine_->matcher->takes_transient()) {
+    engine_->matcher->match(engine_->graph, passes, tasks, results, stop, steps);
+    return;
+  }
+  engine_->matcher->match(engine_->graph, passes.first(2), tasks, results.first(2 * tasks.size()), stop, steps);
+  std::array<match::PassWork, 3> last = passes_;
+  for (match::PassWork& pass : std::span(last).first(2)) pass.anchors = {};
+  engine_->on_cpu().match(engine_->graph, last, tasks, results, stop, steps);
+}
+
 void Engine::Impl::BatchRun::match_alone(std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results,
                                          match::MatchSteps& steps) {
   for (std::size_t q = 0; q < tasks.size(); ++q) {
-    std::vector<match::QueryResult> found{std::move(results[q]), std::move(results[tasks.size() + q])};
-    engine_->matcher->match(engine_->graph, passes_, tasks.subspan(q, 1), found, engine_->watch.begin_round(q), steps);
+    std::vector<match::QueryResult> found;
+    for (std::size_t p = 0; p < passes_count_; ++p) found.push_back(std::move(results[p * tasks.size() + q]));
+    match_together(tasks.subspan(q, 1), found, engine_->watch.begin_round(q), steps);
     throw_if_stopped(engine_->watch.stop());
-    results[q] = std::move(found[0]);
-    results[tasks.size() + q] = std::move(found[1]);
+    for (std::size_t p = 0; p < passes_count_; ++p) results[p * tasks.size() + q] = std::move(found[p]);
   }
   static_cast<void>(engine_->watch.end_round());
 }
@@ -251,7 +290,7 @@ std::vector<Matched> Engine::Impl::BatchRun::gather(match::Pass pass, std::span<
     if (tasks[q].list) {
       tasks[q].taker->take(results[q].records, pass);
       results[q].records = {};
-      matched[q].digest = engine_->listing.digest(q, pass == match::Pass::added);
+      matched[q].digest = engine_->listing.digest(q, pass);
     }
     matched[q].plans = std::move(results[q].plans);
   }
@@ -265,7 +304,7 @@ LevelCounts Engine::Impl::BatchRun::analyze(std::vector<match::QueryTask> tasks)
   estimate::Estimator walker(engine_->workers);
   LevelCounts found(engine_->standing.size());
   const estimate::Accesses& counted =
-      walker.count(engine_->graph, passes_, tasks, match::make_programs(tasks, query_relations));
+      walker.count(engine_->graph, std::span(passes_).first(2), tasks, match::make_programs(tasks, query_relations));
   for (std::size_t q = 0; q < engine_->standing.size(); ++q) {
     std::vector<plan::PlanActuals>& actuals = engine_->standing[q].second->actuals;
     for (std::size_t p = 0; p < actuals.size(); ++p) {
@@ -281,13 +320,23 @@ QueryDelta Engine::Impl::BatchRun::delta_of(std::size_t query) {
   Matched& added = added_[query];
   QueryDelta delta;
   delta.query = engine_->standing[query].first;
-  delta.shortfall = engine_->watch.shortfall(query, checked_add(removed.count, added.count));
+  const Count passing = transient_.empty() ? 0 : transient_[query].count;
+  delta.shortfall =
+      engine_->watch.shortfall(query, checked_add(checked_add(removed.count, added.count), checked_mul(passing, Count{2})));
   if (resolved_->renumbered() && delta.complete()) net_renumbered(query, removed, added);
   if (!resolved_->renumbered() || delta.complete()) {
     delta.added = added.count;
     delta.removed = removed.count;
     delta.added_digest = added.digest;
     delta.removed_digest = removed.digest;
+  }
+  if (passing > 0 && delta.complete()) {
+    delta.added = checked_add(delta.added, passing);
+    delta.added_digest.add_all(transient_[query].digest);
+    if (!engine_->standing[query].second->bound.query.within) {  // else what ages does not vanish
+      delta.removed = checked_add(delta.removed, passing);
+      delta.removed_digest.add_all(transient_[query].digest);
+    }
   }
   if (!delta.complete()) shorten(query, delta);
   return delta;
@@ -355,6 +404,13 @@ void Engine::Impl::BatchRun::write_to(MatchSink& sink) const {
       const std::uint64_t most = delta.complete() ? UINT64_MAX : static_cast<std::uint64_t>(matches);
       engine_->listing.deliver(q, {added, number, resolved_->watermark, added ? net.inserted : net.removed}, most, sink);
       if (!delta.complete()) written += most;
+    }
+    if (delta.complete() && !transient_.empty() && transient_[q].count > 0) {
+      for (const bool added : {true, false}) {
+        if (!added && query.bound.query.within) continue;
+        engine_->listing.deliver(q, {added, number, resolved_->watermark, added ? net.inserted : net.removed, true}, UINT64_MAX,
+                                 sink);
+      }
     }
     if (!delta.complete()) sink.end({query.bound.query.name, written, delta.shortfall, number});
   }

@@ -138,8 +138,8 @@ void BatchLookUp::put_in_order(const DataGraph& graph, Workers& workers) {
   in_order_ = true;
   if (graph.model() != EdgeModel::simple) return;  // edges get their slots later
   in_order_ = false;
-  sorted_.reserve(ends_.size());
-  for (std::size_t i = 0; i < ends_.size(); ++i) {
+  sorted_.reserve(done_);
+  for (std::size_t i = 0; i < done_; ++i) {
     const Ends& ends = ends_[i];
     if (ends.label == no_label || ends.source == invalid_vertex || ends.target == invalid_vertex) continue;
     sorted_.push_back({graph.ranked(ends.source, ends.target, ends.label), static_cast<std::uint32_t>(i)});
@@ -156,17 +156,20 @@ void BatchLookUp::run(const DataGraph& graph, const UpdateBatch& batch, const st
   put_in_order(graph, alone);
 }
 
-void BatchLookUp::finish(const DataGraph& graph, const UpdateBatch& batch, Workers& workers) {
+void BatchLookUp::finish(const DataGraph& graph, const UpdateBatch& batch, std::size_t count, Workers& workers) {
   const struct End {
     std::uint64_t& edition;
     ~End() { edition = 0; }
   } end{edition_};
   open(graph, batch);
   const std::span<const Update> updates = batch.updates();
-  workers.for_each(updates.size() - done_, look_up_grain, [&](unsigned, std::size_t begin, std::size_t stop) {
-    look_up(graph, updates, done_ + begin, done_ + stop, {});
-  });
-  done_ = updates.size();
+  if (done_ < count) {
+    workers.for_each(count - done_, look_up_grain, [&](unsigned, std::size_t begin, std::size_t stop) {
+      look_up(graph, updates, done_ + begin, done_ + stop, {});
+    });
+    done_ = count;
+    in_order_ = false;
+  }
   if (!in_order_) put_in_order(graph, workers);
 }
 

@@ -54,13 +54,14 @@ class BatchLookUp {
   /// Whether edge labels have kept their numbers since this batch was first looked up.
   [[nodiscard]] bool labels_hold(const DataGraph& graph) const noexcept { return labels_ == graph.edge_labels.edition(); }
 
-  /// Looks up the rest. The results can be read until the next run or finish. These start again from nothing, even for the same
-  /// batch. They also do so if this call runs out of memory.
-  void finish(const DataGraph& graph, const UpdateBatch& batch, Workers& workers);
+  /// Looks up the rest, at least of the first `count` updates. The results can be read until the next run or finish. These
+  /// start again from nothing, even for the same batch. They also do so if this call runs out of memory.
+  void finish(const DataGraph& graph, const UpdateBatch& batch, std::size_t count, Workers& workers);
 
   /// The results for an update of a finished batch.
   [[nodiscard]] const Ends& operator[](std::size_t index) const noexcept { return ends_[index]; }
-  /// The edge updates of a finished batch whose vertices and label are all known, in order.
+  /// The edge updates of a finished batch whose vertices and label are all known, in order. They may go on behind what was
+  /// asked for.
   [[nodiscard]] std::span<const EdgeUpdate> sorted() const noexcept { return sorted_; }
   /// Whether the edge update is among them.
   [[nodiscard]] bool predicted(const DataGraph& graph, const EdgeUpdate& update) const noexcept {

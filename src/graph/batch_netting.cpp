@@ -20,6 +20,8 @@ void BatchNetting::run(std::span<const Update> updates, const BatchLookUp& look_
   updates_ = updates;
   expiry_ = expiry;
   result_ = &result;
+  conflict_ = SIZE_MAX;
+  result.passed.clear();
   resolve(unknown_deletes, entries);
   sort(look_up, entries);
   if (result.rebound) name_by_origin(origins, entries);
@@ -39,6 +41,7 @@ void BatchNetting::run(std::span<const Update> updates, const BatchLookUp& look_
 
 void BatchNetting::clear() noexcept {
   refreshes_.clear();
+  arrivals_.clear();
   moved_.clear();
 }
 
@@ -82,7 +85,7 @@ void BatchNetting::sort(const BatchLookUp& look_up, std::vector<EdgeUpdate>& ent
   merged_.reserve(all);
   auto other = entries.begin();
   for (const EdgeUpdate& entry : look_up.sorted()) {
-    if (foreseen_[entry.index] == 0) continue;
+    if (entry.index >= foreseen_.size() || foreseen_[entry.index] == 0) continue;
     for (; other != entries.end() && *other < entry; ++other) merged_.push_back(*other);
     merged_.push_back(entry);
   }
@@ -160,6 +163,17 @@ void BatchNetting::find_live(std::span<const EdgeUpdate> entries) {
   });
 }
 
+bool BatchNetting::gone_before(Timestamp time, std::uint32_t index) const noexcept {
+  if (window_ == nullptr || expiry_.running.empty()) return false;
+  const std::size_t record = record_around(updates_, index).first;
+  return record > 0 && window_->dead(time, expiry_.running[record - 1]);
+}
+
+void BatchNetting::conflict_at_end(Timestamp time) noexcept {
+  const auto at = std::ranges::partition_point(expiry_.running, [&](Timestamp mark) { return !window_->dead(time, mark); });
+  conflict_ = std::min(conflict_, static_cast<std::size_t>(at - expiry_.running.begin()));
+}
+
 void BatchNetting::net_slot(std::span<const EdgeUpdate> entries, bool live) {
   const Edge& edge = entries.front().edge;
   if (graph_->model() == EdgeModel::events) {  // an insertion that the batch deletes again
@@ -177,6 +191,11 @@ void BatchNetting::net_slot(std::span<const EdgeUpdate> entries, bool live) {
     ++result_->ignored.late;
     return;
   }
+  if (!expiry_.running.empty() && expired(time)) {
+    conflict_at_end(time);
+    ++result_->ignored.late;
+    return;
+  }
   insert(result_->rebound ? now(edge) : edge, time);
 }
 
@@ -184,19 +203,29 @@ void BatchNetting::net(std::span<const EdgeUpdate> entries, bool live) {
   if (graph_->edge_table) return net_slot(entries, live);
   const Edge& edge = entries.front().edge;
   const std::uint32_t last = entries.back().index;
+  const bool timed = graph_->timed();
+  const Timestamp before = live && timed ? *graph_->time(edge) : 0;
   bool deleted = false;
-  bool stamped = false;
-  Timestamp time = 0;  // the largest insert time since the last deletion
+  bool stamped = live && timed;
+  Timestamp time = before;  // the largest insert time of the edge's present life
+  std::uint32_t arrival = last;
+  bool too_late = false;  // the last insertion began no life
+  const bool by_record = !expiry_.running.empty();
   for (const std::uint32_t index : entries | std::views::transform(&EdgeUpdate::index)) {
     const Update& update = updates_[index];
     if (index != last && update.kind != UpdateKind::delete_vertex) ++result_->ignored.superseded;
     if (!inserts(index)) {
       deleted = true;
       stamped = false;
-    } else if (update.time && (!stamped || *update.time > time)) {
-      stamped = true;
-      time = *update.time;
+      continue;
     }
+    if (!update.time) continue;
+    if (stamped && gone_before(time, index)) conflict_ = std::min(conflict_, record_around(updates_, index).first);
+    too_late = by_record && !stamped && late(*update.time, index);
+    if (!stamped) arrival = index;
+    if (too_late || (stamped && *update.time <= time)) continue;
+    stamped = true;
+    time = *update.time;
   }
   if (!inserts(last)) {
     if (live) {
@@ -206,12 +235,12 @@ void BatchNetting::net(std::span<const EdgeUpdate> entries, bool live) {
     }
     return;
   }
-  const bool timed = graph_->timed();
-  const Timestamp before = live && timed ? *graph_->time(edge) : 0;
-  Timestamp after = stamped ? time : 0;
-  if (live && timed && !deleted) after = std::max(after, before);
-  if (expired(after)) {
-    ++result_->ignored.late;
+  const Timestamp after = stamped ? time : 0;
+  if (too_late || expired(after)) {
+    const bool lives_on = by_record && live && !deleted;  // until the watermark passes it in this batch
+    if (by_record && !too_late && !lives_on) conflict_at_end(after);
+    if (lives_on && after != before) refreshes_.push_back({edge, after});
+    ++(lives_on ? result_->ignored.duplicate_insert : result_->ignored.late);
     if (live && deleted) result_->net.removed.push_back(edge);
     return;
   }
@@ -226,25 +255,31 @@ void BatchNetting::net(std::span<const EdgeUpdate> entries, bool live) {
   }
   if (live) result_->net.removed.push_back(edge);
   insert(after_batch, after);
+  if (by_record) arrivals_.push_back({after_batch, arrival});
 }
 
 // Removes edges that the new watermark has passed, unless this batch refreshes or deletes them.
 void BatchNetting::expire() {
-  expired_.clear();
-  window_->collect(*graph_, *expiry_.at, expired_);
+  std::vector<Expired>& passed = result_->passed;
+  window_->collect(*graph_, *expiry_.at, passed);
   std::vector<Edge>& removed = result_->net.removed;
   const std::size_t explicit_removals = removed.size();
-  for (const Edge& edge : expired_) {
-    const auto refreshed = std::lower_bound(refreshes_.begin(), refreshes_.end(), edge,
+  std::erase_if(passed, [&](Expired& each) {
+    const auto refreshed = std::lower_bound(refreshes_.begin(), refreshes_.end(), each.edge,
                                             [](const Refresh& refresh, const Edge& wanted) { return refresh.edge < wanted; });
-    if (refreshed != refreshes_.end() && refreshed->edge == edge) {
-      window_->note(edge, refreshed->time);
-      continue;
+    if (refreshed != refreshes_.end() && refreshed->edge == each.edge) {
+      each.time = refreshed->time;
+      if (!expired(each.time)) {
+        window_->note(each.edge, each.time);
+        return true;
+      }
     }
-    if (std::binary_search(removed.begin(), removed.begin() + static_cast<std::ptrdiff_t>(explicit_removals), edge)) continue;
-    removed.push_back(edge);
-    ++result_->expired;
-  }
+    const auto end = removed.begin() + static_cast<std::ptrdiff_t>(explicit_removals);
+    return std::binary_search(removed.begin(), end, each.edge);
+  });
+  std::erase_if(refreshes_, [&](const Refresh& refresh) { return expired(refresh.time); });
+  for (const Expired& each : passed) removed.push_back(each.edge);
+  result_->expired += passed.size();
   std::inplace_merge(removed.begin(), removed.begin() + static_cast<std::ptrdiff_t>(explicit_removals), removed.end());
 }
 

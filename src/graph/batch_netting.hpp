@@ -25,7 +25,9 @@ struct Refresh {
 struct ResolvedBatch {
   NetBatch net;
   std::size_t consumed = 0;
+  bool cut = false;  ///< the batch ends before the update `consumed`; the rest is another batch
   std::uint64_t expired = 0;
+  std::vector<Expired> passed{};  ///< edges that the watermark passes in this batch, ascending; all are removed by it
   Ignored ignored;
   std::vector<Reject> rejects;
   std::optional<Timestamp> watermark;
@@ -46,7 +48,7 @@ struct ResolvedBatch {
 /// When edges expire.
 struct Expiry {
   std::optional<Timestamp> at;  ///< the watermark at which edges expire
-  /// By update, the running watermark at which an edge that it inserts is late. Empty: `at` for all.
+  /// By update, the running watermark at which an edge that it inserts is late. It ascends. Empty: `at` for all.
   std::span<const Timestamp> running{};
 };
 
@@ -79,6 +81,12 @@ class BatchNetting {
   /// The edge of the settled graph with the numbers that its ends have after the last batch.
   [[nodiscard]] Edge now(const Edge& edge) const { return graph_->ranked(now(edge.tail), now(edge.head), edge.which); }
   void clear() noexcept;
+  /// In the model `simple`: the edges that records of the last batch insert, and the update that began the life of each. By
+  /// rank, unless a vertex was rebound.
+  [[nodiscard]] std::span<const EdgeUpdate> arrivals() const noexcept { return arrivals_; }
+  /// The first update of the last batch that a batch may not hold together with those before it. Either an edge of this batch
+  /// expires there, or the update inserts an edge anew that has expired in this batch. SIZE_MAX: none.
+  [[nodiscard]] std::size_t conflict() const noexcept { return conflict_; }
   /// Whether an edge of that time has expired at the end of the batch that was netted last.
   [[nodiscard]] bool expired(Timestamp time) const noexcept {
     return window_ != nullptr && expiry_.at && window_->dead(time, *expiry_.at);
@@ -109,6 +117,10 @@ class BatchNetting {
     if (expiry_.running.empty()) return expired(time);
     return window_ != nullptr && window_->dead(time, expiry_.running[index]);
   }
+  /// Whether an edge of that time has expired before the update's record.
+  [[nodiscard]] bool gone_before(Timestamp time, std::uint32_t index) const noexcept;
+  /// Notes that an edge of that time, which the batch inserts, expires in the batch.
+  void conflict_at_end(Timestamp time) noexcept;
   [[nodiscard]] bool inserts(std::uint32_t index) const noexcept { return updates_[index].kind == UpdateKind::insert_edge; }
 
   const DataGraph* graph_;
@@ -120,7 +132,8 @@ class BatchNetting {
   std::vector<std::uint8_t> foreseen_;  // by update
   std::vector<std::uint8_t> live_;      // by entry
   std::vector<Refresh> refreshes_;
-  std::vector<Edge> expired_;
+  std::size_t conflict_ = SIZE_MAX;
+  std::vector<EdgeUpdate> arrivals_;
   boost::unordered_flat_map<VertexId, VertexId> moved_;  // fresh numbers by old number
   ResolvedBatch* result_ = nullptr;
   Expiry expiry_;

@@ -7,10 +7,9 @@ namespace deltamatch::graph {
 
 const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject on_reject, std::optional<Timestamp> watermark,
                                             Relabelling relabelling, const StopFlag* stop) {
-  updates_ = batch.updates();
   stop_ = stop;
   relabelling_ = relabelling;
-  if (updates_.size() > UINT32_MAX / 2)
+  if (batch.size() > UINT32_MAX / 2)
     throw Error("batch", "a batch has more than 2^31 updates", "cut the stream into smaller batches");
   result_.net.clear();
   result_.rejects.clear();
@@ -18,7 +17,11 @@ const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject o
   const bool looked_up_ahead = look_up_.knows(*graph_, batch);
   try {
     // This comes first. A call that fails forgets the look-up, and undo forgets the vertices for which it is out of date.
-    look_up_.finish(*graph_, batch, *workers_);
+    const bool cuts = by_record_ && window_ != nullptr && !retains_;
+    cut_mark_.reset();
+    updates_ = batch.updates();
+    if (cuts) cut_at(first_expiry(batch, watermark));
+    look_up_.finish(*graph_, batch, updates_.size(), *workers_);
     throw_if_stopped(stop);
     labels_hold_ = look_up_.labels_hold(*graph_);
     entries_.reserve(updates_.size());
@@ -26,11 +29,21 @@ const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject o
     doomed_.reserve(2 * updates_.size());
     read_retired(looked_up_ahead);
     retiring_.reserve(2 * updates_.size());  // for undo
-    while (!read_all(batch, on_reject, watermark)) undo();
-    throw_if_stopped(stop);
-    netting_.run(updates_, look_up_, entries_, unknown_deletes_, origins_, expiry(watermark), result_);
+    for (;;) {
+      while (!read_all(batch, on_reject, watermark)) undo();
+      throw_if_stopped(stop);
+      netting_.run(updates_, look_up_, entries_, unknown_deletes_, origins_, expiry(watermark), result_);
+      const std::size_t at = cuts ? conflict() : SIZE_MAX;
+      if (at == 0 || at >= result_.consumed) break;
+      undo();
+      result_.net.clear();
+      result_.rejects.clear();
+      result_.expired = 0;
+      cut_at({at, running_[at - 1]});
+    }
+    result_.cut = updates_.size() < batch.size() && result_.consumed == updates_.size();
     if (graph_->model() == EdgeModel::keyed) net_keys();
-    if (marks_) mark_net();
+    if (marks_) graph_->edge_table ? mark_net() : mark_simple();
     if (window_ != nullptr) list_forgettable();
     list_edge_labels();
     retiring_.reserve(doomed_.size() + forgettable_.size());
@@ -49,17 +62,21 @@ bool BatchResolver::read_all(const UpdateBatch& batch, OnReject on_reject, std::
   result_.rebound = false;
   result_.replaced = false;
   result_.consumed = updates_.size();
-  result_.watermark = std::max(batch.watermark(), watermark);  // nullopt is less than any time
-  std::size_t passed = 0;                                      // number of rejects passed
+  std::optional<Timestamp> stated = batch.watermark();
+  if (cut_mark_) stated = *cut_mark_ == INT64_MIN ? std::nullopt : std::min(stated, cut_mark_);
+  result_.watermark = std::max(stated, watermark);  // nullopt is less than any time
+  std::size_t passed = 0;                           // number of rejects passed
   running_.clear();
-  if (marks_) running_.reserve(updates_.size());
+  const bool by_record = by_record_ && window_ != nullptr && !retains_;
+  const bool marks = marks_ || by_record;
+  if (marks) running_.reserve(updates_.size());
   const auto steps = batch.steps();
   std::optional<Timestamp> risen = watermark;
   std::size_t step = 0;
   // If the source sets the watermark and states no steps, it rises with the times of the records, up to what was set.
   const bool rises_with_times = batch.sets_watermark() && !steps;
   const auto note_running = [&](std::size_t last, bool refused) {
-    if (!marks_) return;
+    if (!marks) return;
     for (; steps && step < steps->size() && (*steps)[step].first < last; ++step)
       risen = std::max(risen, std::optional((*steps)[step].time));
     for (std::size_t i = running_.size(); rises_with_times && !refused && i < last; ++i) {
@@ -92,7 +109,86 @@ bool BatchResolver::read_all(const UpdateBatch& batch, OnReject on_reject, std::
       break;
     }
   }
+  if (by_record && batch.sets_watermark() && !running_.empty()) {
+    const std::size_t record = record_around(updates_, running_.size() - 1).first;
+    std::fill(running_.begin() + static_cast<std::ptrdiff_t>(record), running_.end(), result_.watermark.value_or(INT64_MIN));
+  }
   return true;
+}
+
+/// Takes only the updates before a cut.
+void BatchResolver::cut_at(const Cut& cut) {
+  if (cut.at >= updates_.size()) return;
+  updates_ = updates_.first(cut.at);
+  cut_mark_ = cut.mark;
+}
+
+/// Where an edge that the batch inserts expires at the latest. The records alone say so: no record is refused, and each
+/// insertion is an edge of its own. So the batch may be cut too early, but what a look-up of ids would find does not matter.
+/// O(updates before the cut).
+BatchResolver::Cut BatchResolver::first_expiry(const UpdateBatch& batch, std::optional<Timestamp> watermark) const {
+  const std::span<const Update> updates = batch.updates();
+  const auto steps = batch.steps();
+  std::optional<Timestamp> risen = watermark;
+  std::optional<Timestamp> oldest;  // of the edges that were not late
+  std::size_t step = 0;
+  for (std::size_t first = 0, last = 0; first < updates.size(); first = last) {
+    do ++last;
+    while (last < updates.size() && updates[last].continues);
+    const std::optional<Timestamp> before = risen;
+    for (; steps && step < steps->size() && (*steps)[step].first < last; ++step)
+      risen = std::max(risen, std::optional((*steps)[step].time));
+    for (std::size_t i = first; !steps && i < last; ++i) {
+      if (updates[i].ahead) continue;
+      risen = std::max(risen, batch.sets_watermark() ? std::min(updates[i].time, batch.watermark()) : updates[i].time);
+    }
+    if (last == updates.size() && batch.sets_watermark()) risen = std::max(risen, batch.watermark());
+    if (!risen) continue;
+    if (oldest && window_->dead(*oldest, *risen)) return {first, before.value_or(INT64_MIN)};
+    for (std::size_t i = first; i < last; ++i) {
+      const std::optional<Timestamp> time = updates[i].time;
+      if (updates[i].kind == UpdateKind::insert_edge && time && (!oldest || *time < *oldest) && !window_->dead(*time, *risen))
+        oldest = time;
+    }
+  }
+  return {updates.size(), 0};
+}
+
+/// The first update that this batch may not hold, or SIZE_MAX.
+std::size_t BatchResolver::conflict() const { return std::min(netting_.conflict(), named_after_death()); }
+
+/// The first record that names a vertex after it has lost its last edge in this batch, if the vertex had a label or attributes.
+std::size_t BatchResolver::named_after_death() const {
+  if (graph_->vertex_labels.count() == 1 && graph_->vertex_values.width() == 0) return SIZE_MAX;
+  struct Life {
+    std::uint32_t ended = 0;  // edges that expire
+    Timestamp newest = INT64_MIN;
+  };
+  boost::unordered_flat_map<VertexId, Life> dying;
+  for (const Expired& each : result_.passed) {
+    for (const VertexId vertex : {each.edge.tail, each.edge.head}) {
+      Life& life = dying[vertex];
+      ++life.ended;
+      life.newest = std::max(life.newest, each.time);
+    }
+  }
+  boost::unordered::erase_if(dying, [&](const auto& each) {
+    return graph_->degree(each.first) > each.second.ended || graph_->dictionary.declared(each.first);
+  });
+  for (std::size_t i = 0; i < updates_.size() && !dying.empty(); ++i) {
+    const Update& update = updates_[i];
+    const bool edge = update.kind == UpdateKind::insert_edge;
+    if ((!edge && update.kind != UpdateKind::insert_vertex) || (edge && update.source == update.target)) continue;
+    const std::size_t record = record_around(updates_, i).first;
+    for (const Id& id : {update.source, edge ? update.target : update.source}) {
+      const auto at = dying.find(origin(graph_->dictionary.find(id)));
+      if (at == dying.end()) continue;
+      if (record > 0 && window_->dead(at->second.newest, running_[record - 1])) return record;
+      const bool refused = std::ranges::any_of(result_.rejects, [&](const Reject& reject) { return reject.index == i; });
+      if (!refused) dying.erase(at);  // it has an edge now, or is declared
+    }
+  }
+  return SIZE_MAX;
 }
 
 void BatchResolver::see_times(std::span<const Update> record) {
@@ -376,6 +472,19 @@ void BatchResolver::mark_net() {
     const bool moves =
         result_.rebound && netting_.now(edge) != edge && !netting_.expired(graph_->edge_table->time(edge.which).value_or(0));
     result_.removed_marks.push_back(mark(edge, moves ? last : INT64_MAX));
+  }
+}
+
+/// The same for edges without slots, whose removals need no marks.
+void BatchResolver::mark_simple() {
+  result_.inserted_marks.clear();
+  result_.removed_marks.clear();
+  const Timestamp last = result_.watermark.value_or(INT64_MIN);
+  std::vector<EdgeUpdate> arrivals(netting_.arrivals().begin(), netting_.arrivals().end());
+  std::ranges::sort(arrivals);
+  for (const Edge& edge : result_.net.inserted) {
+    const auto at = std::ranges::lower_bound(arrivals, edge, {}, &EdgeUpdate::edge);
+    result_.inserted_marks.push_back(at == arrivals.end() || at->edge != edge ? last : running_[at->index]);
   }
 }
 

@@ -58,6 +58,13 @@ class BatchResolver {
   }
   /// Says whether resolved batches have marks, from the next batch on.
   void mark_changes(bool marked) noexcept { marks_ = marked; }
+  /// Says whether a batch expires edges as batches of one record each do, from the next batch on. An edge is then late if it
+  /// has expired at its own running watermark. The batch is cut (ResolvedBatch::cut) before the first record
+  /// - at which an edge expires that the batch inserts,
+  /// - that inserts an edge anew which has expired in the batch, or
+  /// - that names a vertex anew which has lost its last edge, and its label with it, in the batch.
+  /// Only windows need it.
+  void go_by_record(bool by_record) noexcept { by_record_ = by_record; }
 
   /// Says whether matches depend on attributes of vertices, from the next batch on. If they do, a vertex whose attributes
   /// change continues under a fresh number, as one whose label changes does.
@@ -116,8 +123,17 @@ class BatchResolver {
   };
 
   [[nodiscard]] Expiry expiry(std::optional<Timestamp> before) const noexcept {
-    return retains_ ? Expiry{before, running_} : Expiry{result_.watermark, {}};
+    if (retains_) return {before, running_};
+    return {result_.watermark, by_record_ ? std::span<const Timestamp>(running_) : std::span<const Timestamp>()};
   }
+  struct Cut {
+    std::size_t at;
+    Timestamp mark;  // the running watermark before it
+  };
+  void cut_at(const Cut& cut);
+  [[nodiscard]] Cut first_expiry(const UpdateBatch& batch, std::optional<Timestamp> watermark) const;
+  [[nodiscard]] std::size_t conflict() const;
+  [[nodiscard]] std::size_t named_after_death() const;
   bool read_all(const UpdateBatch& batch, OnReject on_reject, std::optional<Timestamp> watermark);
   std::optional<Reject> read_record(std::size_t first, std::size_t last);
   void take_back(const Checkpoint& to);
@@ -134,6 +150,7 @@ class BatchResolver {
   void touch(KeyId key, Slot now, bool record);
   void net_keys();
   void mark_net();
+  void mark_simple();
   Slot create_slot(const Update& update, const Edge& like, KeyId key);
   void drop_slot(const Edge& edge, std::uint32_t index);
   void take_slots_back(const Checkpoint& to) noexcept;
@@ -206,9 +223,11 @@ class BatchResolver {
   bool watches_vertices_ = false;
   bool retains_ = false;
   bool marks_ = false;
-  std::vector<Timestamp> running_;    // by update, the watermark after its record; if marks are wanted
-  LabelId last_label_ = empty_label;  // the vertex label that was looked up last
-  bool labels_hold_ = false;          // looked-up numbers of edge labels are still valid
+  bool by_record_ = false;
+  std::optional<Timestamp> cut_mark_;  // the watermark of a batch that is cut
+  std::vector<Timestamp> running_;     // by update, the watermark after its record; if marks are wanted or edges expire
+  LabelId last_label_ = empty_label;   // the vertex label that was looked up last
+  bool labels_hold_ = false;           // looked-up numbers of edge labels are still valid
   // Labels that had no number before the batch, in the order in which they got one.
   std::vector<LabelId> fresh_vertex_labels_;
   std::vector<LabelId> fresh_edge_labels_;

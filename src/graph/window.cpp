@@ -42,14 +42,14 @@ void Window::reserve_for(std::size_t more) {
   if (wanted > heap_.capacity()) heap_.reserve(2 * wanted);
 }
 
-void Window::collect(const DataGraph& graph, Timestamp watermark, std::vector<Edge>& expired) {
+void Window::collect(const DataGraph& graph, Timestamp watermark, std::vector<Expired>& expired) {
   Timestamp edge = 0;
   if (__builtin_sub_overflow(watermark, span_, &edge)) return;
   const std::size_t first = expired.size();
   const auto take = [&](const Entry& entry) {
     const auto time = graph.time(entry.edge);
     if (time && *time <= edge) {
-      expired.push_back(entry.edge);
+      expired.push_back({entry.edge, *time});
       taken_.push_back(entry);
     } else if (time) {
       note(entry.edge, *time);  // refreshed since

@@ -15,6 +15,13 @@
 
 namespace deltamatch::graph {
 
+/// An edge that expires in a batch, and when it was inserted last.
+struct Expired {
+  Edge edge;
+  Timestamp time;
+  friend auto operator<=>(const Expired&, const Expired&) = default;
+};
+
 class Window {
  public:
   /// `span` > 0, in microseconds.
@@ -28,7 +35,7 @@ class Window {
 
   /// Appends all live edges of the settled graph that have expired at the watermark, by rank and without duplicates. Until
   /// `commit`, `undo` makes the next call find them again.
-  void collect(const DataGraph& graph, Timestamp watermark, std::vector<Edge>& expired);
+  void collect(const DataGraph& graph, Timestamp watermark, std::vector<Expired>& expired);
   void commit() noexcept { taken_.clear(); }
   void undo() noexcept;
 

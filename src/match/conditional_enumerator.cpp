@@ -237,6 +237,7 @@ graph::Edge ConditionalEnumerator::image_of(std::uint32_t edge, std::uint32_t ta
 void ConditionalEnumerator::count_match() {
   const Memory& memory = *memory_;
   if (rule_ && !rule_->admits(memory.edges)) return;
+  if (transient_ != nullptr && !transient_->admits(memory.edges)) return;
   if (spanning_ && !spans_exactly(*partial_, *query_, memory.vertices, memory.edges)) return;
   ++count_;
   tally_.add(1);

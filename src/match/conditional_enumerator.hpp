@@ -17,6 +17,7 @@
 #include "match/partial.hpp"
 #include "match/thread_progress.hpp"
 #include "match/time_interval.hpp"
+#include "match/transient_rule.hpp"
 
 namespace deltamatch::match {
 
@@ -61,6 +62,8 @@ class ConditionalEnumerator {
   void count_in(const FoundCounter& tally) noexcept { tally_ = tally; }
   /// From now on, only matches that the rule admits are found.
   void report_by(const ArrivalRule& rule) noexcept { rule_ = rule; }
+  /// The same. It must outlive the runs.
+  void report_by(const TransientRule& rule) noexcept { transient_ = &rule; }
   /// From now on, a run that takes long builds this space, which must be open for the anchor, and stays within it. Such runs
   /// need an allowance.
   void keep_to(CandidateSpace& space) noexcept { space_ = &space; }
@@ -89,6 +92,7 @@ class ConditionalEnumerator {
   Memory* memory_;
   FoundCounter tally_;
   std::optional<ArrivalRule> rule_;
+  const TransientRule* transient_ = nullptr;
   CandidateSpace* space_ = nullptr;
   std::size_t back_to_ = CandidateSpace::none;  // the first level whose vertex is known to be in no match
   FoundSink* sink_ = nullptr;

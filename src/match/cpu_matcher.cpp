@@ -62,8 +62,11 @@ class CpuMatcher final : public Matcher {
       const auto into = results.subspan(p * tasks.size(), tasks.size());
       begins_ = passes[p].begins;
       arrivals_.reset();
-      if (!passes[p].marks.empty())
-        arrivals_.emplace(passes[p].anchors, passes[p].marks, passes[p].pass == Pass::added, *graph.edge_table);
+      if (!passes[p].marks.empty() && graph.edge_table)
+        arrivals_.emplace(passes[p].anchors, passes[p].marks, passes[p].pass != Pass::removed, *graph.edge_table);
+      transient_ = passes[p].transient;
+      noting_ = transient_ == nullptr && p + 1 < passes.size() && passes[p + 1].transient != nullptr;
+      if (noting_) noted_.clear();
       again_ = !passes[p].left.empty();
       if (stop != nullptr && stop->load()) return;
       time_pass_.reset();
@@ -77,12 +80,14 @@ class CpuMatcher final : public Matcher {
       if (!passes[p].anchors.empty()) match_pass(graph, passes[p].pass, passes[p].anchors, tasks, into, stop);
       if (!passes[p].roots.empty()) match_roots(graph, passes[p].roots, tasks, into, stop);
       if (!passes[p].left.empty()) match_left(graph, passes[p].left, tasks, into, stop);
+      if (transient_ != nullptr) time_lists_.hide_removed(graph);
     }
   }
   [[nodiscard]] bool takes_root(const plan::RootedPlan& plan,
                                 std::span<const graph::Resolved> resolved) const noexcept override {
     return !must_walk(plan.count, resolved);
   }
+  [[nodiscard]] bool takes_transient() const noexcept override { return true; }
   [[nodiscard]] bool separates_tasks() const noexcept override { return true; }
   [[nodiscard]] std::size_t bytes() const noexcept override {
     std::size_t sum = pieces_.capacity() * sizeof(Piece) + shares_.capacity() * sizeof(ShareSum) + time_lists_.bytes();
@@ -115,8 +120,31 @@ class CpuMatcher final : public Matcher {
   void match_pass(const graph::DataGraph& graph, Pass pass, std::span<const graph::Edge> anchors,
                   std::span<const QueryTask> tasks, std::span<QueryResult> results, const StopFlag* stop) {
     const std::vector<graph::Resolved> resolved = graph.resolved();
-    plan_pieces(graph, anchors, tasks, resolved, stop);
+    if (transient_ != nullptr && !noted_.empty()) {
+      take_noted();
+    } else {
+      plan_pieces(graph, anchors, tasks, resolved, stop);
+    }
+    noting_ = noting_ && pass == Pass::added;
+    if (noting_) {
+      noted_ = pieces_;
+      met_removed_.assign(pieces_.size(), 1);
+    }
     run_anchors(graph, pass, anchors, resolved, tasks, results, stop);
+  }
+
+  /// Takes the anchors of the pass before from which a list with removed edges was read. From others, this pass would find the
+  /// same matches.
+  void take_noted() {
+    pieces_.clear();
+    shares_.clear();
+    split_ = false;
+    for (std::size_t i = 0; i < noted_.size(); i += noted_[i].share.of) {
+      const auto met = std::span(met_removed_).subspan(i, noted_[i].share.of);
+      if (std::ranges::find(met, 1) == met.end()) continue;
+      pieces_.push_back({noted_[i].anchor, noted_[i].plan, {}});
+    }
+    noted_.clear();
   }
 
   void match_left(const graph::DataGraph& graph, std::span<const UnfinishedAnchor> left, std::span<const QueryTask> tasks,
@@ -254,13 +282,30 @@ class CpuMatcher final : public Matcher {
       stop = task.stop;
     }
     if (task.watch != nullptr) task.watch->enter(thread, task.progress_index);
+    if (piece.share.index == 0 && piece.rest == 0) ++worker.results[piece.plan.task].plans[piece.plan.plan].anchors;
+    partial.begin(task.plans->plans[piece.plan.plan], anchor);
+    const bool notes = noting_ && piece.rest == 0 && !task.query->conditional();
+    if (notes) partial.lists().begin(pass);
+    match_anchor(at, anchor, pass, task, thread, partial, summation, stop);
+    if (!notes) return;
+    const bool gave_away = !worker.donated.empty() && worker.donated.back().piece.anchor == piece.anchor;
+    met_removed_[at] = partial.lists().met_removed() || gave_away ? 1 : 0;
+  }
+
+  /// Runs a piece once the partial match is begun.
+  void match_anchor(std::size_t at, const graph::Edge& anchor, Pass pass, const QueryTask& task, unsigned thread,
+                    Partial& partial, Summation& summation, const StopFlag* stop) {
+    const Piece& piece = pieces_[at];
+    Worker& worker = state_[thread];
     QueryResult& into = worker.results[piece.plan.task];
     PlanResult& result = into.plans[piece.plan.plan];
-    if (piece.share.index == 0 && piece.rest == 0) ++result.anchors;
-    const plan::Plan& plan = task.plans->plans[piece.plan.plan];
-    partial.begin(plan, anchor);
+    const plan::Plan& plan = partial.plan();
     StepBudget step_budget(stop);
     const bool sums = !task.list && !piece.plan.walk;
+    if (transient_ != nullptr) {
+      find_transient(piece, task, into, worker, partial, summation, step_budget, pass, thread);
+      return;
+    }
     const bool deep = (sums ? plan.count.prefix : plan.levels.size()) >= limits_.levels;
     if (deep) worker.space.open(*task.query, plan, vertices_);
     summation.keep_to(deep ? &worker.space : nullptr);
@@ -280,6 +325,42 @@ class CpuMatcher final : public Matcher {
     }
     worker.recorder.open(into.records, piece.plan.plan, task, pass);
     if (!list(piece, task, result, worker, partial, summation, stop, tally)) into.left.push_back({anchor, piece.plan.plan});
+  }
+
+  /// Finds the matches that appear and vanish. Only if an anchor has other matches with the removed edges than without them, it
+  /// is walked.
+  void find_transient(const Piece& piece, const QueryTask& task, QueryResult& into, Worker& worker, Partial& partial,
+                      Summation& summation, StepBudget& step_budget, Pass pass, unsigned thread) {
+    const plan::Plan& plan = partial.plan();
+    const bool sums = !piece.plan.walk && piece.rest == 0 && (!task.list || ordered(task) || !plan.count.ordered);
+    if (sums && !differs_with_removed(task, worker, partial, summation, step_budget)) return;
+    if (plan.levels.size() >= limits_.levels) worker.space.open(*task.query, plan, vertices_);
+    if (task.list) worker.recorder.open(into.records, piece.plan.plan, task, pass);
+    FoundCounter tally;
+    if (task.watch != nullptr)
+      tally = FoundCounter(task.watch->found(thread, task.progress_index), matches_of_each(task, piece.plan.plan));
+    walk(piece, task, into.plans[piece.plan.plan], worker, partial, step_budget, tally);
+  }
+
+  /// Whether the anchor has more matches with the removed edges than without them.
+  bool differs_with_removed(const QueryTask& task, Worker& worker, Partial& partial, Summation& summation,
+                            StepBudget& step_budget) {
+    const bool deep = partial.plan().count.prefix >= limits_.levels;
+    const auto sum_in = [&](Pass pass) {
+      partial.lists().begin(pass);
+      if (deep) worker.space.open(*task.query, partial.plan(), vertices_);
+      summation.keep_to(deep ? &worker.space : nullptr);
+      return summation.run({}, &step_budget);
+    };
+    bool differs = true;
+    try {
+      const Summation::Signed with = sum_in(Pass::transient);
+      differs = with != 0 && partial.lists().met_removed() && !step_budget.over() && sum_in(Pass::added) != with;
+    } catch (const CountOverflow&) {
+      differs = true;  // most likely
+    }
+    partial.lists().begin(Pass::transient);
+    return differs && !step_budget.over();
   }
 
   /// Lists the matches of an anchor. A walk may get lost in dead ends. A sum is worked from both sides of the anchor and may
@@ -317,6 +398,7 @@ class CpuMatcher final : public Matcher {
     Enumerator enumerator(partial, *task.query, ordered(task), &step_budget);
     enumerator.share_with(busy_threads_);
     enumerator.count_in(tally);
+    if (transient_ != nullptr) enumerator.report_by(*transient_);
     if (partial.plan().levels.size() >= limits_.levels) enumerator.keep_to(worker.space);
     const std::uint64_t found = enumerator.run(piece.share, task.list ? &worker.recorder : nullptr, parted_.first(piece));
     if (step_budget.over() && !step_budget.stopped()) return false;
@@ -331,6 +413,7 @@ class CpuMatcher final : public Matcher {
       TimeSearch search(*time_pass_, *task.query, *time_relations_[piece.plan.task], ordered(task), &step_budget,
                         worker.time_search, worker.scratch);
       if (task.span > 0 && arrivals_) search.report_by(ArrivalRule(*arrivals_, task.span));
+      if (transient_ != nullptr) search.report_by(*transient_);
       search.count_in(tally);
       const std::uint64_t found =
           piece.share.index == 0 ? search.run(partial.plan(), partial.lists().anchor(), task.list ? &worker.recorder : nullptr)
@@ -341,6 +424,7 @@ class CpuMatcher final : public Matcher {
     }
     ConditionalEnumerator enumerator(partial, *task.query, ordered(task), &step_budget, worker.conditional);
     if (task.span > 0 && arrivals_) enumerator.report_by(ArrivalRule(*arrivals_, task.span));
+    if (transient_ != nullptr) enumerator.report_by(*transient_);
     enumerator.count_in(tally);
     if (partial.plan().levels.size() >= limits_.levels) enumerator.keep_to(worker.space);
     const std::uint64_t found = enumerator.run(piece.share, task.list ? &worker.recorder : nullptr);
@@ -396,7 +480,7 @@ class CpuMatcher final : public Matcher {
     pieces_.clear();
     split_ = false;
     PlanIndex plan_index(graph, tasks, resolved);
-    const bool may_split = workers_->size() > 1 && graph.base().degree_bound() >= 2 * share_degree;
+    const bool may_split = transient_ == nullptr && workers_->size() > 1 && graph.base().degree_bound() >= 2 * share_degree;
     for (std::uint32_t i = 0; i < anchors.size(); ++i) {
       if (i % 1024 == 0 && stop != nullptr && stop->load(std::memory_order_relaxed)) break;  // no piece will be run
       const graph::Edge& anchor = anchors[i];
@@ -451,7 +535,11 @@ class CpuMatcher final : public Matcher {
   Workers* workers_;
   std::vector<Worker> state_;
   const std::function<void(std::size_t)>* begins_ = nullptr;
-  std::optional<ArrivalMarks> arrivals_;  // of the pass, if it has marks
+  std::optional<ArrivalMarks> arrivals_;      // of the pass, if it has marks
+  const TransientRule* transient_ = nullptr;  // of the pass
+  bool noting_ = false;                       // the pass notes where it meets removed edges
+  std::vector<Piece> noted_;                  // the pieces of the pass that did so; empty: none did
+  std::vector<std::uint8_t> met_removed_;     // by these pieces
   TimeMirror time_lists_;
   std::optional<TimePass> time_pass_;                                 // of the pass, if a task reads lists in order of time
   std::vector<std::optional<TimeSearch::Relations>> time_relations_;  // by task

@@ -53,7 +53,7 @@ bool Enumerator::begin() {
   vertices_[plan.tail] = tail;
   vertices_[plan.head] = head;
   spanning_ = query_->induced && query_->mode != MatchMode::isomorphism;
-  plain_ = !spanning_ && is_plain(*query_, plan, partial_->lists().resolved());
+  plain_ = !spanning_ && transient_ == nullptr && is_plain(*query_, plan, partial_->lists().resolved());
   for (std::uint32_t e = 0; e < query_->edges.size(); ++e) {
     const graph::Resolved& where = partial_->lists().resolved(query_->edges[e].query_relation[0]);
     tags_[e] = graph::entry_tag(where.edge_label, where.incoming);
@@ -190,6 +190,7 @@ double Enumerator::walk(Chooser& chooser) {
 }
 
 void Enumerator::count_match() {
+  if (transient_ != nullptr && !transient_->admits(edges_)) return;
   ++count_;
   tally_.add(1);
   if (sink_ == nullptr) return;

@@ -11,6 +11,7 @@
 #include "match/candidate_space.hpp"
 #include "match/partial.hpp"
 #include "match/thread_progress.hpp"
+#include "match/transient_rule.hpp"
 
 namespace deltamatch::match {
 
@@ -59,6 +60,8 @@ class Enumerator {
   void share_with(const BusyThreads& busy_threads) noexcept { busy_threads_ = &busy_threads; }
   /// From now on, matches are also counted in `tally`, as they are found.
   void count_in(const FoundCounter& tally) noexcept { tally_ = tally; }
+  /// From now on, only matches that the rule admits are found. It must outlive the runs.
+  void report_by(const TransientRule& rule) noexcept { transient_ = &rule; }
   /// From now on, a run that takes long builds this space, which must be open for the anchor, and stays within it. Such runs
   /// need an allowance.
   void keep_to(CandidateSpace& space) noexcept { space_ = &space; }
@@ -100,6 +103,7 @@ class Enumerator {
   StepBudget* step_budget_;
   const BusyThreads* busy_threads_ = nullptr;
   FoundCounter tally_;
+  const TransientRule* transient_ = nullptr;
   CandidateSpace* space_ = nullptr;
   std::size_t back_to_ = CandidateSpace::none;  // the first level whose vertex is known to be in no match
   FoundSink* sink_ = nullptr;

@@ -35,13 +35,17 @@ VertexId Lists::threshold(VertexId vertex, LabelId label, bool incoming, bool in
 void Lists::restrict(ListView& view, const graph::Resolved& where, VertexId vertex, bool inclusive, Scratch& scratch) const {
   if (pass_ == Pass::whole) return;
   const graph::List list = where.store->list(vertex, where.relation);
-  const bool added = pass_ == Pass::added;
+  const bool added = pass_ != Pass::removed;
+  const bool without = pass_ == Pass::added;  // the removed edges
+  met_removed_ = met_removed_ || list.removed_size > 0;
   if (!where.tagged) {
     const VertexId from = threshold(vertex, where.edge_label, where.incoming, inclusive);
     if (added) {
       const auto skipped = static_cast<std::uint32_t>(lower_bound(list.added, list.added_size, from));
-      view.minus = list.removed;
-      view.minus_count = list.removed_size;
+      if (without) {
+        view.minus = list.removed;
+        view.minus_count = list.removed_size;
+      }
       view.plus = list.added + skipped;
       view.plus_count = list.added_size - skipped;
     } else {
@@ -50,7 +54,7 @@ void Lists::restrict(ListView& view, const graph::Resolved& where, VertexId vert
     }
     return;
   }
-  if (added) {
+  if (without) {
     view.minus = list.removed;
     view.minus_tags = list.removed_tags;
     view.minus_count = list.removed_size;

@@ -1,12 +1,14 @@
 // What a match from a changed edge, its anchor, may read of a neighbour list.
 //
 // A match is found only from its changed edge of least rank. All its other edges are stable, or changed edges of higher rank. A
-// vanished match has stable and removed edges; a new match has stable and inserted edges.
+// vanished match has stable and removed edges; a new match has stable and inserted edges. A transient match has inserted edges
+// and removed ones; it is found from the inserted edge of least rank.
 //
 // The rank compares the ends first. So within one list, the changed neighbours of higher rank are a suffix. The admitted list
 // is (ids \ removed) + added, with both parts cut at one threshold:
 // - vanished: ids without the removed neighbours below the threshold;
-// - new: ids without all removed neighbours, plus the added neighbours from the threshold on.
+// - new: ids without all removed neighbours, plus the added neighbours from the threshold on;
+// - transient: all ids, plus the added neighbours from the threshold on. This admits the new matches as well.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +22,9 @@
 
 namespace deltamatch::match {
 
-/// Which matches are searched for: those that vanish, those that appear, or all of the graph.
-enum class Pass : std::uint8_t { removed, added, whole };
+/// Which matches are searched for: those that vanish, those that appear, those that appear and vanish within the batch, or all
+/// of the graph.
+enum class Pass : std::uint8_t { removed, added, transient, whole };
 
 /// An admitted list: (ids \ minus) + plus. All three ascend. `minus` is a part of `ids`; `plus` is disjoint from it. If
 /// `parallel`, an id may occur several times, with different tags. `tagged`: there are tags. A pointer is only set if its count
@@ -51,6 +54,13 @@ class Lists {
       : base_(&base), resolved_(resolved), directed_(directed), pass_(pass) {}
 
   void anchor(const graph::Edge& edge) noexcept { anchor_ = edge; }
+  /// Reads as another pass does, and forgets which lists were read.
+  void begin(Pass pass) noexcept {
+    pass_ = pass;
+    met_removed_ = false;
+  }
+  /// Whether a list that was read since then has removed edges.
+  [[nodiscard]] bool met_removed() const noexcept { return met_removed_; }
   [[nodiscard]] const graph::Edge& anchor() const noexcept { return anchor_; }
 
   /// The admitted list of `vertex` under a query relation. `inclusive` admits the anchor's own edge. Filtered parts of derived
@@ -124,6 +134,7 @@ class Lists {
   std::span<const graph::Resolved> resolved_;
   bool directed_;
   Pass pass_;
+  mutable bool met_removed_ = false;
   graph::Edge anchor_{};
 };
 

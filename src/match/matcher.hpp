@@ -18,6 +18,7 @@
 #include "match/partial.hpp"
 #include "match/step_budget.hpp"
 #include "match/thread_progress.hpp"
+#include "match/transient_rule.hpp"
 #include "plan/plan.hpp"
 
 namespace deltamatch::match {
@@ -102,6 +103,8 @@ struct PassWork {
   std::span<const Timestamp> marks{};
   /// All edges that the batch removes or inserts. The anchors may be a part of them. Only needed if edges have slots.
   std::span<const graph::Edge> changed{};
+  /// Pass::transient: which matches count. Must outlive the call.
+  const TransientRule* transient = nullptr;
 };
 
 /// Seconds that a matcher spent on steps of the batch other than matching.
@@ -117,7 +120,7 @@ class Matcher {
   /// Adds the matches of the anchors to `results`.
   /// - `results` has tasks.size() entries per pass, one pass after the other. The caller sizes them to the plans.
   /// - The graph has a batch staged. Its inserted edges are the anchors of Pass::added, its removed edges those of
-  ///   Pass::removed.
+  ///   Pass::removed. With Pass::transient they are the inserted ones again. Not every matcher takes that pass.
   /// - With Pass::whole, the anchors are any settled edges, and nothing is staged.
   /// The result does not depend on the number of threads, except for the order of records.
   ///
@@ -140,6 +143,8 @@ class Matcher {
                                         std::span<const graph::Resolved> /*resolved*/) const noexcept {
     return false;
   }
+  /// Whether it takes Pass::transient.
+  [[nodiscard]] virtual bool takes_transient() const noexcept { return false; }
   /// Whether it respects QueryTask::stop and QueryTask::watch.
   [[nodiscard]] virtual bool separates_tasks() const noexcept { return false; }
   /// How many anchors or roots keep it busy. A call with fewer wastes time.

@@ -26,10 +26,22 @@ TimePass TimeMirror::show(const graph::DataGraph& graph, const PassWork& work) {
     inserted_ = changed;
     after_ = true;
   }
+  if (work.pass == Pass::transient && !both_) {
+    lists_.insert(graph, removed_);
+    both_ = true;
+  }
   store_ = store;
-  TimePass pass(lists_, *graph.edge_table, Pass::added, bits_);
+  TimePass pass(lists_, *graph.edge_table, work.pass, bits_);
   if (in_order_) pass.is_in_order(newest_);
   return pass;
+}
+
+void TimeMirror::hide_removed(const graph::DataGraph& graph) {
+  if (!both_) return;
+  const std::uint64_t store = std::exchange(store_, 0);
+  lists_.remove(graph, removed_);
+  both_ = false;
+  store_ = store;
 }
 
 /// Begins with the staged batch, if it is another one, and builds the lists if they do not show the settled graph.
@@ -43,6 +55,7 @@ void TimeMirror::catch_up(const graph::DataGraph& graph) {
   removed_ = inserted_ = {};
   if (store_ == mark.store && batch_ == mark.settled) return;
   store_ = 0;
+  both_ = false;
   lists_.build(graph);
   store_ = mark.store;
   batch_ = mark.settled;

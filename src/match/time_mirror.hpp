@@ -17,10 +17,12 @@ namespace deltamatch::match {
 class TimeMirror {
  public:
   /// Brings the lists to what a pass reads, and returns what it may read of them. Over a staged batch, the pass of removed
-  /// edges goes before that of inserted ones; both may be repeated. If the lists have followed the graph since the batch
+  /// edges goes before those of inserted ones, and the transient pass is the last; all may be repeated. After a transient pass,
+  /// call `hide_removed`. If the lists have followed the graph since the batch
   /// before, it takes O(changed edges), else O(edges log edges). Valid until the next call. What `work` names must stay valid
   /// as long as the batch is staged.
   [[nodiscard]] TimePass show(const graph::DataGraph& graph, const PassWork& work);
+  void hide_removed(const graph::DataGraph& graph);
   [[nodiscard]] std::size_t bytes() const noexcept { return lists_.bytes() + bits_.capacity() * sizeof(std::uint64_t); }
 
  private:
@@ -36,6 +38,7 @@ class TimeMirror {
   // The batch that is staged, if passes over it have begun, and whether the lists show the state after it.
   std::uint64_t staged_ = 0;
   bool after_ = false;
+  bool both_ = false;     // the lists show the removed edges beside the inserted ones
   Timestamp newest_ = 0;  // before the batch
   std::span<const graph::Edge> removed_;
   std::span<const graph::Edge> inserted_;

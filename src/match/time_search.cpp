@@ -210,7 +210,7 @@ void TimeSearch::descend(std::size_t level) {
   const std::uint32_t edge = *steps[best].edge;
   const std::uint64_t bound = std::uint64_t{1} << best;
   const bool last = level + 1 == plan_->levels.size() && steps.size() == 2 && sink_ == nullptr && !rule_ &&
-                    steps[0].conditions.empty() && steps[1].conditions.empty();
+                    transient_ == nullptr && steps[0].conditions.empty() && steps[1].conditions.empty();
   for_each_entry(shortest, from_source, edge, [&](const Entry& entry, bool forward) {
     if (!admits_vertex(next, entry.neighbour)) return true;
     memory_->vertices[next.vertex] = entry.neighbour;
@@ -301,6 +301,7 @@ bool TimeSearch::conditions_hold(plan::Position position, std::uint64_t bound, s
 
 void TimeSearch::count_match() {
   if (rule_ && !rule_->admits(memory_->edges)) return;
+  if (transient_ != nullptr && !transient_->admits(memory_->edges)) return;
   ++count_;
   tally_.add(1);
   if (sink_ == nullptr) return;

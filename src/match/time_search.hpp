@@ -26,6 +26,7 @@
 #include "match/step_budget.hpp"
 #include "match/thread_progress.hpp"
 #include "match/time_interval.hpp"
+#include "match/transient_rule.hpp"
 #include "plan/plan.hpp"
 
 namespace deltamatch::match {
@@ -56,7 +57,7 @@ class TimePass {
     const std::size_t word = slot / 64;
     if (word >= changed_.size() || (changed_[word] >> slot % 64 & 1) == 0) return true;
     const std::uint64_t ordinal = table_->ordinal(slot);
-    return pass_ == Pass::added ? ordinal < anchor_ordinal : ordinal > anchor_ordinal;
+    return pass_ != Pass::removed ? ordinal < anchor_ordinal : ordinal > anchor_ordinal;
   }
 
  private:
@@ -142,6 +143,8 @@ class TimeSearch {
   void count_in(const FoundCounter& tally) noexcept { tally_ = tally; }
   /// From now on, only matches that the rule admits are found.
   void report_by(const ArrivalRule& rule) noexcept { rule_ = rule; }
+  /// The same. It must outlive the runs.
+  void report_by(const TransientRule& rule) noexcept { transient_ = &rule; }
 
  private:
   [[nodiscard]] bool begin(const plan::Plan& plan, const graph::Edge& anchor);
@@ -172,6 +175,7 @@ class TimeSearch {
   Memory* memory_;
   FoundCounter tally_;
   std::optional<ArrivalRule> rule_;
+  const TransientRule* transient_ = nullptr;
   FoundSink* sink_ = nullptr;
   const plan::Plan* plan_ = nullptr;
   graph::Slot anchor_ = 0;

@@ -1,6 +1,7 @@
 """Event time over several partitions: no record is late because those of another partition came first."""
 
 import json
+import random
 import shutil
 import signal
 import time
@@ -106,6 +107,36 @@ class Outages(ServiceTest):
         self.assertEqual(len(self.alert_lines()), 1)
         service.wait(lambda: service.status()["time"] == START + 10 * HOUR, "idleness in the end")
         self.assertEqual(service.stop(), 0)
+
+
+class Windows(ServiceTest):
+    def test_a_window_does_not_depend_on_the_cuts(self):
+        """A batch for each record, and large batches, which are cut where an edge expires: the same matches come and go."""
+        self.broker.create(self.input, 1)
+        draw = random.Random(11)
+        now, records = START, []
+        for _ in range(600):
+            now += draw.randrange(60_000_000)
+            records.append(edge(*draw.sample(range(9), 2), time=now - draw.choice((0, 0, 0, 1_200_000_000))))
+        self.broker.produce(self.input, records)
+        found, batches = [], []
+        for size, delay in ((1, "20ms"), (1000, "2s")):
+            self.app += "x"
+            self.alerts = self.app + "-alerts"
+            self.config(graph__window="30m", state__directory=str(self.dir / f"state-{size}"), batch={"max_updates": size, "max_delay": delay})
+            service = self.start()
+            service.wait_committed({f"{self.input}[0]": 600})
+            if size > 1:  # the parts of a batch are taken again as they were
+                service.kill()
+                service = self.start()
+            self.assertEqual(service.stop(), 0)
+            alerts = [json.loads(line) for line in self.check_alerts("--window", "30m")]
+            found.append(sorted((alert["id"], alert["sign"]) for alert in alerts))
+            batches.append(len(self.marks()))
+        self.assertGreater(batches[0], 600)
+        self.assertLess(batches[1], 300)
+        self.assertGreater(len(found[0]), 100)
+        self.assertEqual(found[0], found[1])
 
 
 if __name__ == "__main__":

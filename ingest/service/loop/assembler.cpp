@@ -58,6 +58,35 @@ void UpdateRun::clear() noexcept {
   kept.clear();
 }
 
+InputBatch InputBatch::split_off(std::size_t first) {
+  InputBatch rest;
+  for (const Update& update : updates.updates().subspan(first)) rest.updates.add(update);
+  rest.positions.assign(positions.begin() + static_cast<std::ptrdiff_t>(first), positions.end());
+  rest.kept = kept.from(first);
+  rest.updates.set_watermark(updates.watermark());
+  if (const auto steps = updates.steps()) {
+    std::vector<WatermarkStep> later;
+    for (const WatermarkStep& step : *steps) {
+      if (step.first >= first) later.push_back({step.first - first, step.time});
+    }
+    rest.updates.set_steps(std::move(later));
+  }
+  rest.parts = parts;
+  rest.ends = ends;
+  rest.times = times;
+  rest.since = since;
+  for (const Update& update : rest.updates.updates()) rest.records += update.continues ? 0 : 1;
+  records -= std::min(records, rest.records);
+  const auto behind = [&](const BadRecord& record) {
+    return std::pair(record.at, record.offset) >= std::pair(partition(first), offset(first));
+  };
+  const auto moved = std::stable_partition(bad.begin(), bad.end(), [&](const BadRecord& record) { return !behind(record); });
+  rest.bad.assign(std::make_move_iterator(moved), std::make_move_iterator(bad.end()));
+  bad.erase(moved, bad.end());
+  rest.failure = std::exchange(failure, std::nullopt);
+  return rest;
+}
+
 Assembler::Assembler(const InputOptions& options, BatchLimits limits, std::size_t max_bytes, std::optional<Timestamp> watermark,
                      Timestamp window, bool stepwise)
     : on_error_(options.on_error),

@@ -68,7 +68,10 @@ void match_again(const BegunBatch& begun, Recovered& recovered, InputBatch batch
   recovered.engine.spool({.memory = match_memory, .folder = begun.directory.path()});
   standing.replace(queries_of(begun, recovered.reached), recovered.reached.queries);
   Commit commit;
-  commit.result = standing.process(batch.updates, {.on_reject = OnReject::skip}).value();
+  BatchOptions options;
+  options.on_reject = OnReject::skip;
+  options.record_by_record = true;
+  commit.result = standing.process(batch.updates, options).value();
   commit.consumed = commit.result.consumed;
   commit.mark = mark;
   commit.input = std::move(batch);

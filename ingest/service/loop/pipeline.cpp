@@ -183,8 +183,18 @@ void Pipeline::throw_ending() const {
   }
 }
 
-/// Processes a batch. Returns false if the service should stop and the batch was therefore abandoned.
+/// Processes a batch, and what is left of it if it was cut. Returns false if the service should stop and a part was therefore
+/// abandoned.
 bool Pipeline::settle(InputBatch& batch) {
+  do {
+    if (rest_) batch = std::move(*std::exchange(rest_, std::nullopt));
+    if (!settle_part(batch)) return false;
+  } while (rest_ && !failure_ && !exceeded_);
+  rest_.reset();
+  return true;
+}
+
+bool Pipeline::settle_part(InputBatch& batch) {
   while (!process(batch)) {
     if (monitor_.gives_up()) {
       context_.journal.tell(Level::warn, "a batch was abandoned because the service stops",
@@ -204,6 +214,7 @@ std::optional<BatchResult> Pipeline::match(const InputBatch& batch) {
   BatchOptions options;
   options.on_reject = context_.options.input.on_error == OnError::fail ? OnReject::stop : OnReject::skip;
   options.upcoming = [this](const std::stop_token& stop) { return reader_ ? reader_->upcoming(stop) : nullptr; };
+  options.record_by_record = true;
   // So a batch reports the same about a query over its budget, however often it is matched.
   options.report_partial = false;
   options.progress = [this](const deltamatch::BatchProgress& progress) { monitor_.progress(progress); };
@@ -231,7 +242,11 @@ bool Pipeline::process(InputBatch& batch) {
   const BatchResult& result = commit.result;
   if (stops_here(result)) return true;
   commit.consumed = result.consumed;
-  if (result.consumed < batch.updates.size()) {  // on_error is fail
+  if (result.cut) {
+    rest_ = batch.split_off(result.consumed);
+    batch.ends = ends_before(batch, result.consumed);
+    batch.times = times_before(batch, result.consumed);
+  } else if (result.consumed < batch.updates.size()) {  // on_error is fail
     const Reject& reject = result.rejects.back();
     failure_ = BadRecord{batch.partition(reject.index),
                          batch.offset(reject.index),

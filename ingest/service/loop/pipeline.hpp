@@ -8,6 +8,7 @@
 #include <deque>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -105,6 +106,7 @@ class Pipeline {
   void start_reading(const std::stop_token& stop);
   void stop_soon();
   [[nodiscard]] bool settle(InputBatch& batch);
+  [[nodiscard]] bool settle_part(InputBatch& batch);
   [[nodiscard]] bool process(InputBatch& batch);
   void process_empty();
   [[nodiscard]] std::optional<BatchResult> match(const InputBatch& batch);
@@ -117,6 +119,7 @@ class Pipeline {
   void serve_requests();
   void refuse_requests();
   [[nodiscard]] Offsets ends_before(const InputBatch& batch, std::size_t update) const;
+  [[nodiscard]] std::map<TopicPartition, PartitionTime> times_before(const InputBatch& batch, std::size_t update) const;
   void note_doubt(const Warning& warning);
   void note_reading(const InputBatch& batch, const BatchResult& result);
   void collect_letters(const InputBatch& batch, const BatchResult& result, Commit& commit);
@@ -138,6 +141,7 @@ class Pipeline {
   std::unique_ptr<Deliverer> deliverer_;
   std::unique_ptr<Committer> committer_;
   std::unique_ptr<KafkaBatchSource> reader_;
+  std::optional<InputBatch> rest_;  // of a batch that was cut
   std::optional<BadRecord> failure_;
   std::optional<Exceeded> exceeded_;
   BatchMonitor monitor_;

@@ -21,6 +21,27 @@ Offsets Pipeline::ends_before(const InputBatch& batch, std::size_t update) const
   return ends;
 }
 
+/// What the partitions have contributed before an update of the batch.
+std::map<TopicPartition, PartitionTime> Pipeline::times_before(const InputBatch& batch, std::size_t update) const {
+  std::map<TopicPartition, PartitionTime> times;
+  if (batch.times.empty()) return times;
+  const TopicPartition& at = batch.partition(update);
+  for (const auto& [id, after] : batch.times) {
+    if (id < at) {
+      times.emplace(id, after);
+      continue;
+    }
+    const auto before = last_.times.find(id);
+    times.emplace(id, PartitionTime{before == last_.times.end() ? std::nullopt : before->second.largest, after.idle});
+  }
+  PartitionTime& there = times.at(at);
+  for (std::size_t i = 0; i < update; ++i) {
+    const Update& seen = batch.updates.updates()[i];
+    if (batch.partition(i) == at && !seen.ahead) there.largest = std::max(there.largest, seen.time);
+  }
+  return times;
+}
+
 void Pipeline::note_doubt(const Warning& warning) {
   context_.metrics.doubtful_reading(warning.code);
   context_.journal.tell(Level::warn, "doubtful_reading",
@@ -32,7 +53,7 @@ void Pipeline::note_doubt(const Warning& warning) {
 /// Reports what was doubtful in the batch, and how much of it was refused.
 void Pipeline::note_reading(const InputBatch& batch, const BatchResult& result) {
   for (const Warning& warning : batch.warnings) note_doubt(warning);
-  absent_deletes_.add(batch.updates, result.ignored);
+  absent_deletes_.add(batch.updates.updates().first(result.consumed), result.ignored);
   if (const auto absent = absent_deletes_.fresh("all topics")) note_doubt(*absent);
   std::uint64_t records = 0;
   for (const Update& update : batch.updates.updates().first(result.consumed)) records += update.continues ? 0 : 1;

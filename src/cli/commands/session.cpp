@@ -266,7 +266,7 @@ void Session::load(Report& report, const engine::EdgeDemand* demand) {
       Vain vain(directed());
       while (source.next(batch)) {
         const BatchResult result = engine::BulkLoader::load(*engine_, batch.updates, source.on_reject());
-        vain.add(batch.updates, result.ignored);
+        vain.add(batch.updates, result);
         if (sources == &labels_)
           label_use_.add_labels(batch.updates);
         else
@@ -358,6 +358,7 @@ void Session::run_source(std::size_t index, Report& report, MatchSink* sink, con
   BatchOptions options;
   options.on_reject = source.on_reject();
   options.sink = sink;
+  options.record_by_record = true;
   options.upcoming = [&source](const std::stop_token& stop) { return source.upcoming(stop); };
   std::optional<Clock::time_point> last;  // until when the last batch may be matched, once reading was stopped
   const auto stop_reading = [&] {
@@ -370,19 +371,25 @@ void Session::run_source(std::size_t index, Report& report, MatchSink* sink, con
   ingest::PositionedBatch batch;
   try {
     while (!(ended_ = ended_ || ended()) && source.next(batch, stop_reading)) {
-      const std::optional<BatchResult> result = engine_->process(batch.updates, options);
-      if (!result) {
+      label_use_.add_edges(batch.updates);
+      bool more = true;
+      while (more) {
+        const std::optional<BatchResult> result = engine_->process(batch.updates, options);
+        if (!result) break;
+        report.add(*result);
+        refused_by_engine += result->rejects.size();
+        vain.add(batch.updates, *result);
+        on_batch(*result, batch);
+        source.settle(batch, result->rejects);
+        progress_.show("updates", report.updates, fraction(updates_, index));
+        more = result->cut;
+        if (more) batch.drop_first(result->consumed);
+      }
+      if (more) {
         ended_ = true;
         report.abandoned = engine_->batch() + 1;
         break;
       }
-      report.add(*result);
-      refused_by_engine += result->rejects.size();
-      vain.add(batch.updates, result->ignored);
-      label_use_.add_edges(batch.updates);
-      on_batch(*result, batch);
-      source.settle(batch, result->rejects);
-      progress_.show("updates", report.updates, fraction(updates_, index));
     }
     ended_ = ended_ || last;
   } catch (...) {

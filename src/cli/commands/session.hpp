@@ -63,9 +63,9 @@ class Session {
   /// Counts updates of one input that changed nothing.
   struct Vain {
     explicit Vain(bool directed) noexcept : absent(directed) {}
-    void add(const UpdateBatch& batch, const Ignored& ignored) {
-      late += ignored.late;
-      absent.add(batch, ignored);
+    void add(const UpdateBatch& batch, const BatchResult& result) {
+      late += result.ignored.late;
+      absent.add(batch.updates().first(result.consumed), result.ignored);
     }
 
     std::uint64_t late = 0;

@@ -13,7 +13,7 @@ void BatchListing::open(const graph::DataGraph& graph, std::span<match::QueryTas
   collectors_.reserve(tasks.size());  // the tasks point into it
   std::vector<Spool::Shape> shapes;
   for (std::size_t q = 0; q < tasks.size(); ++q) {
-    shapes.insert(shapes.end(), 2, {tasks[q].query->vertices(), tasks[q].query->edges.size()});
+    shapes.insert(shapes.end(), lists, {tasks[q].query->vertices(), tasks[q].query->edges.size()});
     collectors_.emplace_back(*this, q, *deliveries[q], tasks[q]);
     if (tasks[q].list) tasks[q].taker = &collectors_.back();
   }
@@ -28,7 +28,11 @@ void BatchListing::clear() noexcept {
 void BatchListing::deliver(std::size_t query, const Delivery::MatchContext& context, std::uint64_t most,
                            MatchSink& sink) const {
   Delivery::Writer writer(collectors_[query].delivery(), *graph_, context, sink);
-  for_each(query, context.added, most, [&](const ListedMatch& match) { writer.write(match); });
+  const auto write = [&](const ListedMatch& match) { writer.write(match); };
+  if (context.transient)
+    for_each_in(list_of(query, match::Pass::transient), most, write);
+  else
+    for_each(query, context.added, most, write);
 }
 
 void BatchListing::Collector::take(const match::Records& records, match::Pass pass) {
@@ -36,7 +40,7 @@ void BatchListing::Collector::take(const match::Records& records, match::Pass pa
   throw_if_stopped(watch.stop());
   Delivery::Batch batch = delivery_->translate(*listing_->graph_, *task_, records, watch.stop());
   watch.handed(query_, batch.ids.size());
-  listing_->spool_.add(list_of(query_, pass == match::Pass::added), std::move(batch));
+  listing_->spool_.add(list_of(query_, pass), std::move(batch));
 }
 
 }  // namespace deltamatch::engine

@@ -32,13 +32,13 @@ class BatchListing {
   void clear() noexcept;
 
   /// The digest of all matches that a query listed under a sign, including those that the other sign also lists.
-  [[nodiscard]] const MatchDigest& digest(std::size_t query, bool added) const noexcept {
-    return spool_.digest(list_of(query, added));
+  [[nodiscard]] const MatchDigest& digest(std::size_t query, match::Pass pass) const noexcept {
+    return spool_.digest(list_of(query, pass));
   }
   /// Calls visit(match) for up to `most` matches of a query and a sign, ordered by id. Throws Stopped once the batch must stop.
   template <class Visit>
   void for_each(std::size_t query, bool added, std::uint64_t most, Visit&& visit) const;
-  /// Writes up to `most` matches of a query to a sink, ordered by id.
+  /// Writes up to `most` matches of a query to a sink, ordered by id. Those of the transient pass come on their own.
   void deliver(std::size_t query, const Delivery::MatchContext& context, std::uint64_t most, MatchSink& sink) const;
 
  private:
@@ -57,7 +57,15 @@ class BatchListing {
     const match::QueryTask* task_;
   };
 
-  static std::size_t list_of(std::size_t query, bool added) noexcept { return 2 * query + (added ? 1 : 0); }
+  static constexpr std::size_t lists = 3;  // of a query: one for each pass
+  static std::size_t list_of(std::size_t query, match::Pass pass) noexcept {
+    return lists * query + (pass == match::Pass::transient ? 2 : pass == match::Pass::added ? 1 : 0);
+  }
+  static std::size_t list_of(std::size_t query, bool added) noexcept {
+    return list_of(query, added ? match::Pass::added : match::Pass::removed);
+  }
+  template <class Visit>
+  void for_each_in(std::size_t list, std::uint64_t most, Visit&& visit) const;
 
   const graph::DataGraph* graph_ = nullptr;
   bool differ_ = false;
@@ -76,7 +84,13 @@ void BatchListing::for_each(std::size_t query, bool added, std::uint64_t most, V
     });
     return;
   }
-  for (Spool::Reader reader = spool_.read(list_of(query, added)); visited < most && reader.next(); ++visited) {
+  for_each_in(list_of(query, added), most, visit);
+}
+
+template <class Visit>
+void BatchListing::for_each_in(std::size_t list, std::uint64_t most, Visit&& visit) const {
+  std::uint64_t visited = 0;
+  for (Spool::Reader reader = spool_.read(list); visited < most && reader.next(); ++visited) {
     throw_if_stopped(watch_->stop(), visited);
     visit(reader.match());
   }

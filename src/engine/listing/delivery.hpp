@@ -53,6 +53,7 @@ class Delivery {
     std::uint64_t batch = 0;
     std::optional<Timestamp> time;
     std::span<const graph::Edge> changed{};  ///< the changed edges, ascending, that a match's `cause` is taken from
+    bool transient = false;                  ///< they appear and vanish in the batch, so they are listed once for both signs
   };
 
   /// Writes matches to a sink, one by one. Everything it is given must outlive it.

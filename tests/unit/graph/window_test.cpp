@@ -24,9 +24,11 @@ class WindowTest : public testing::Test {
     window_.note({tail, head, empty_label}, time);
   }
   std::vector<Edge> collect(Timestamp watermark) {
-    std::vector<Edge> expired;
+    std::vector<Expired> expired;
     window_.collect(graph_, watermark, expired);
-    return expired;
+    std::vector<Edge> edges;
+    for (const Expired& each : expired) edges.push_back(each.edge);
+    return edges;
   }
 
   DataGraph graph_{true, true};

@@ -21,7 +21,7 @@ void add(AbsentDeletes& deletes, std::uint64_t absent, std::uint64_t present) {
     batch.add(edge(UpdateKind::delete_edge, 1, static_cast<std::int64_t>(i)));
   Ignored ignored;
   ignored.absent_delete = absent;
-  deletes.add(batch, ignored);
+  deletes.add(batch.updates(), ignored);
 }
 
 TEST(AbsentDeletes, MoreThanHalfAndThreeAreDoubtful) {
@@ -53,7 +53,7 @@ TEST(AbsentDeletes, OnesThatUndoAnInsertionOfTheirBatchAreNone) {
   }
   Ignored ignored;
   ignored.absent_delete = 4;
-  deletes.add(batch, ignored);
+  deletes.add(batch.updates(), ignored);
   EXPECT_FALSE(deletes.warning("x"));
 }
 
