@@ -32,7 +32,7 @@ def payment(draw, number, time_now, vertices=25, deletions=0.1):
     return json.dumps(record).encode()
 
 
-class Edges(ServiceTest):
+class EdgesTest(ServiceTest):
     def setUp(self):
         super().setUp()
         self.broker.create(self.input)
@@ -40,9 +40,8 @@ class Edges(ServiceTest):
         self.now = START
 
     def configure(self, model, queries=None, **changes):
-        self.config(graph={"edges": model, **SCHEMA},
-                    queries=[{"name": name, "pattern": pattern, "sinks": ["alerts"]} for name, pattern in (queries or QUERIES).items()],
-                    **changes)
+        queries = [{"name": name, "pattern": pattern, "sinks": ["alerts"]} for name, pattern in (queries or QUERIES).items()]
+        return self.config(**{"graph": {"edges": model, **SCHEMA}, "queries": queries, **changes})
 
     def send(self, draw, count):
         records = []
@@ -52,12 +51,12 @@ class Edges(ServiceTest):
         self.broker.produce(self.input, records)
         self.sent += count
 
-    def check(self, model):
-        """One partition: the largest time so far is the watermark after each record, so the cuts need not state it."""
+    def check(self, model, queries=None, state="state"):
+        """Checks alerts and graph against a replay. One partition: the largest time so far is the watermark after each record, so the cuts need not state it."""
         stream, cuts = self.cut_input(self.marks())
         cuts.write_text("".join(line.split()[0] + "\n" for line in cuts.read_text().splitlines()))
         out, saved = self.dir / "replayed.alerts", self.dir / "replayed.dms"
-        wanted = [part for name, pattern in QUERIES.items() for part in ("--query", f"{name}={pattern}")]
+        wanted = [part for name, pattern in (queries or QUERIES).items() for part in ("--query", f"{name}={pattern}")]
         program("replay", "--updates", stream, "--cuts", cuts, "--format", "jsonl", *wanted, "--emit", "matches", "--out", out,
                 "--save-snapshot", saved, *options(model))
         lines, expected = self.alert_lines(), out.read_text().splitlines()
@@ -65,10 +64,12 @@ class Edges(ServiceTest):
         for alert in map(json.loads, lines):
             self.assertEqual(alert["v"], 2)
             self.assertIn("amount", alert["edges"][0]["attributes"])
-        newest = max((self.dir / "state").glob("snapshot-*.dms"))
+        newest = max((self.dir / state).glob("snapshot-*.dms"))
         self.assertEqual(program("snapshot", "export", newest).stdout, program("snapshot", "export", saved).stdout)
         return lines
 
+
+class Edges(EdgesTest):
     def test_killed_at_random_moments(self):
         for model in ("keyed", "events"):
             with self.subTest(model):
