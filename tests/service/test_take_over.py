@@ -159,8 +159,8 @@ class TakeOverWithAttributes(EdgesTest):
 
     def instance(self, name, model, *killed_at):
         """An instance with a directory of its own, which is killed at a point of signal_at.cpp."""
-        config = self.configure(model, self.QUERIES, name=f"{name}.yaml", state__directory=str(self.dir / name), batch__max_updates=60,
-                                **{"kafka__session.timeout.ms": "6000"})
+        config = self.configure(model, self.QUERIES, name=f"{name}.yaml", state__directory=str(self.dir / name),
+                                batch__max_updates=60, **{"kafka__session.timeout.ms": "6000"})
         if not killed_at:
             return self.start(config, ready=False, log=f"{name}.log")
         return self.start_signalled(*killed_at, signal.SIGKILL, config=config, log=f"{name}.log")

@@ -1,5 +1,5 @@
-"""Real streams as events. Each record is an edge of its own, with its time. Rings of three edges in order of time, within a span,
-are listed by the program and by a plain counter of a few loops. The counter takes one record at a time and knows no batches.
+"""Real streams as events. Each record is an edge of its own, with its time. The program and a plain counter of a few loops list
+the rings of three edges in order of time, within a span. The counter takes one record at a time and knows no batches.
 """
 
 import collections
@@ -21,8 +21,8 @@ DAY = 24 * HOUR
 def rings(records, span, lateness=0, holds=lambda *_: True):
     """Counts each ring as (source, target, time) of its three edges, oldest first. Records are (source, target, time, value).
 
-    A ring is new with its last record, if its oldest time + span + lateness is beyond the largest time so far. `holds` takes the
-    values of the edges.
+    A ring is new with its last record, if its oldest time + span + lateness is beyond the largest time so far. `holds` takes
+    the values of the edges.
     """
     leaving = collections.defaultdict(list)  # source -> records
     between = collections.defaultdict(list)  # (source, target) -> records
@@ -39,7 +39,8 @@ def rings(records, span, lateness=0, holds=lambda *_: True):
             back = second[1], source
             between[back] = [edge for edge in between[back] if edge[2] > young]
             for third in between[back]:
-                ring = min((record, second, third), (second, third, record), (third, record, second), key=lambda edges: edges[0][2])
+                turns = (record, second, third), (second, third, record), (third, record, second)
+                ring = min(turns, key=lambda edges: edges[0][2])
                 oldest, middle, newest = (edge[2] for edge in ring)
                 if oldest < middle < newest < oldest + span and holds(*(edge[3] for edge in ring)):
                     found[tuple(edge[:3] for edge in ring)] += 1
@@ -49,16 +50,17 @@ def rings(records, span, lateness=0, holds=lambda *_: True):
 
 
 class RingTest(streams.StreamTest):
-    def check(self, args, records, span, *, where="", holds=lambda *_: True, lateness=0, at_least, batches=(8192, 500), stdin=b""):
-        """`args` are the file and its options, and `where` is the condition that `holds` tests. Returns the number of rings."""
+    def check(self, args, records, span, *, at_least, where="", holds=lambda *_: True, lateness=0, batches=(8192, 500),
+              stdin=b""):
+        """`args` are the file and its options, and `where` is the condition that `holds` tests. Counts the rings."""
         text = f"ring=(a)-[t1]->(b)-[t2]->(c)-[t3]->(a) WHERE t1.time < t2.time < t3.time{where} WITHIN {span // 1_000_000}s"
         args = [*args, "--edges", "events", "--query", text]
         expected = rings(records, span, lateness, holds)
         self.assertGreaterEqual(expected.total(), at_least)
         late = ["--allowed-lateness", f"{lateness}us"] if lateness else []
         for batch in batches:
-            told = self.program("replay", "--updates", *args, *late, "--batch", batch, "--emit", "matches", "--out", "rings.jsonl",
-                                stdin=stdin)
+            told = self.program("replay", "--updates", *args, *late, "--batch", batch, "--emit", "matches",
+                                "--out", "rings.jsonl", stdin=stdin)
             query, = told["queries"]
             self.assertEqual((query["new"], query["removed"]), (expected.total(), 0), f"in batches of {batch}")
             self.assertEqual(self.listed(), expected, f"in batches of {batch}")
