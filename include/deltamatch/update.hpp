@@ -108,7 +108,7 @@ class UpdateBatch {
   [[nodiscard]] std::optional<Timestamp> watermark() const noexcept { return watermark_; }
   [[nodiscard]] bool sets_watermark() const noexcept { return sets_watermark_; }
   /// Says how the watermark rises within the batch, for sources that set it. Steps ascend in both members, up to the batch's
-  /// watermark. Patterns with WITHIN heed them. If they are not set, all records have the watermark of the batch.
+  /// watermark. Patterns with WITHIN heed them. If they are not set, the watermark rises with the times of the records.
   void set_steps(std::vector<WatermarkStep> steps);
   [[nodiscard]] std::optional<std::span<const WatermarkStep>> steps() const noexcept;
 

@@ -232,6 +232,29 @@ class Replay(harness.CliTest):
         self.assertEqual(self.cut(stream, "2\n1\n", "--window", "50s"), [(2, 2, 0), (1, 1, 2)])
         self.assertEqual(self.cut(stream, "3 -\n0 - \r\n0 60000000\n", "--window", "50s"), [(3, 3, 0), (0, 0, 0), (0, 0, 1)])
 
+    def test_watermarks_of_cuts_are_reached_with_the_times_of_the_records(self):
+        """A ring of seconds 0, 1 and 2 is news before second 4. Another record, of second 1000, may stand in its batch."""
+        ring, other = "1 2 0\n2 3 1\n3 1 2\n", "8 9 1000\n"
+        within = "ring=(a)-[t1]->(b)-[t2]->(c)-[t3]->(a) WHERE t1.time < t2.time < t3.time WITHIN 4s"
+        for stream, cuts, new in [
+                (ring + other, "4\n", 1),
+                (ring + other, "4 1000000000\n", 1),
+                (ring + other, "4 -\n", 1),
+                (ring + other, "2 1000000\n1 3999999\n1 1000000000\n", 1),
+                (ring + other, "2 4000000\n2 1000000000\n", 0),  # the first edge has aged when the third one comes
+                (other + ring, "4\n", 0),
+                (other + ring, "4 1000000000\n", 0),
+                (other + ring, "4 3999999\n", 1),
+                (other + ring, "4 4000000\n", 0),
+                (other + ring, "1 -\n3 1000000000\n", 1)]:
+            with self.subTest(stream=stream, cuts=cuts):
+                self.write("s.txt", stream)
+                self.write("cuts.txt", cuts)
+                outcome = self.run_program("replay", "--updates", "s.txt", "--cuts", "cuts.txt", "--edges", "events",
+                                           "--query", within, "--json")  # it may warn of records that come late
+                self.assertEqual(outcome.code, 0, outcome)
+                self.assertEqual(json.loads(outcome.out)["queries"], [{"name": "ring", "new": new, "removed": 0}])
+
     def test_an_edge_replaced_is_one_record(self):
         stream = ('{"op":"c","after":{"source":1,"target":2}}\n'
                   '{"op":"u","before":{"source":1,"target":2},"after":{"source":1,"target":3}}\n')

@@ -319,13 +319,13 @@ class ServiceTest(unittest.TestCase):
         """
         return self.start_preloaded("DELTAMATCH_SIGNAL_AT_LIBRARY", DELTAMATCH_SIGNAL_AT=f"{point}:{count}:{int(number)}", **environment)
 
-    def start_preloaded(self, variable, **environment):
+    def start_preloaded(self, variable, config=None, log="service.log", **environment):
         """An instance with the library that the variable names."""
         library = os.environ.get(variable, "")
         if not os.path.exists(library):
             self.skipTest(f"{variable} does not name the built library")
         sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
-        return self.start(ready=False, environment={"LD_PRELOAD": library, "ASAN_OPTIONS": sanitizer, **environment})
+        return self.start(config, ready=False, log=log, environment={"LD_PRELOAD": library, "ASAN_OPTIONS": sanitizer, **environment})
 
     def small_disk(self, size):
         """A folder on a file system of its own with the given size (512k)."""

@@ -6,6 +6,7 @@ import signal
 import time
 
 from harness import edge, main, random_updates, RING, ServiceTest
+from test_edges import EdgesTest
 
 PATH = "(a)-->(b)-->(c)"
 
@@ -146,6 +147,64 @@ class TakeOver(ServiceTest):
 
     def log_bytes(self, name):
         return sum(path.stat().st_size for path in (self.dir / name).glob("log-*"))
+
+
+class TakeOverWithAttributes(EdgesTest):
+    """Two instances that die in turn. Each finds the keys, times and attributes that the other one read."""
+
+    QUERIES = {
+        "ring": "(a)-[t1]->(b)-[t2]->(c)-[t3]->(a) WHERE t1.time < t2.time < t3.time WITHIN 10s",
+        "falls": "(a)-[t1]->(b)-[t2]->(c) WHERE t1.amount > t2.amount AND t1.channel = t2.channel WITHIN 10s",
+    }
+
+    def instance(self, name, model, *killed_at):
+        """An instance with a directory of its own, which is killed at a point of signal_at.cpp."""
+        config = self.configure(model, self.QUERIES, name=f"{name}.yaml", state__directory=str(self.dir / name),
+                                batch__max_updates=60, **{"kafka__session.timeout.ms": "6000"})
+        if not killed_at:
+            return self.start(config, ready=False, log=f"{name}.log")
+        return self.start_signalled(*killed_at, signal.SIGKILL, config=config, log=f"{name}.log")
+
+    def standing_by(self, service):
+        service.wait(lambda: service.status().get("state") == "standby", "standing by")
+        return service
+
+    def until_it_dies(self, draw, service):
+        """Returns two times: of the last payment in its alerts, and of the last one that it can have read."""
+        while service.alive():
+            self.send(draw, 10)
+        self.assertEqual(service.ended(), -signal.SIGKILL)
+        return max(max(times(json.loads(line))) for line in self.alert_lines()), self.now
+
+    def take_over(self, model):
+        draw = random.Random(model)
+        first = self.instance("first", model, "transaction", 20)  # its last batch is in the log, but never committed
+        first.wait_ready()
+        second = self.standing_by(self.instance("second", model, "committed", 20))
+        deaths = [self.until_it_dies(draw, first)]
+        second.wait_ready()
+        again = self.standing_by(self.instance("first", model))
+        deaths.append(self.until_it_dies(draw, second))
+        again.wait_ready()
+        self.assertIn("log_cut", [event.get("event") for event in again.events()])  # the batch that never was
+        self.send(draw, 200)
+        again.wait_committed({f"{self.input}[0]": self.sent})
+        self.assertEqual(again.stop(), 0)
+        alerts = [json.loads(line) for line in self.check(model, self.QUERIES, "first")]
+        self.assertGreater(len(alerts), 100)
+        for read, sent in deaths:  # each query has matches of payments that two instances read
+            apart = {alert["query"] for alert in alerts if min(times(alert)) <= read and sent < max(times(alert))}
+            self.assertEqual(apart, set(self.QUERIES))
+
+    def test_of_keyed_edges(self):
+        self.take_over("keyed")
+
+    def test_of_events(self):
+        self.take_over("events")
+
+
+def times(alert):
+    return [edge["time"] for edge in alert["edges"]]
 
 
 class BrokersHang(ServiceTest):
