@@ -46,12 +46,11 @@ struct BatchOptions {
   /// In a graph with a window: whether to report the matches that batches of one record each would report. Else the graphs
   /// before and after the batch decide.
   /// - A match of edges that the batch inserts and of edges that expire in it appears and then vanishes, if it has existed.
-  /// - The batch may end early (BatchResult::cut). The caller then gives the rest as the next batch (UpdateBatch::drop_first).
-  /// It
-  ///   ends before a record at which an edge expires that the batch inserts; that inserts an edge again after it has expired;
-  ///   or that names a vertex after it lost its last edge, and its label with it.
-  /// - This holds for streams without deletions, changes of keyed edges and changes of labels. With those, the net batch
-  /// decides.
+  /// - The batch may end early (BatchResult::cut). The caller then gives the rest as the next batch; see
+  ///   UpdateBatch::drop_first.
+  /// - It ends before a record at which an edge expires that the batch inserts, or that inserts an edge again after it has
+  ///   expired. A record that names a vertex after it lost its last edge and its label ends it, too.
+  /// - This holds without deletions, changes of keyed edges and changes of labels. With those, the net batch decides.
   bool record_by_record = false;
 };
 

@@ -17,10 +17,9 @@ namespace deltamatch::match {
 class TimeMirror {
  public:
   /// Brings the lists to what a pass reads, and returns what it may read of them. Over a staged batch, the pass of removed
-  /// edges goes before those of inserted ones, and the transient pass is the last; all may be repeated. After a transient pass,
-  /// call `hide_removed`. If the lists have followed the graph since the batch
-  /// before, it takes O(changed edges), else O(edges log edges). Valid until the next call. What `work` names must stay valid
-  /// as long as the batch is staged.
+  /// edges goes before that of inserted ones, and the transient pass is the last. All may be repeated. After a transient pass,
+  /// call `hide_removed`. If the lists have followed the graph since the batch before, it takes O(changed edges), else
+  /// O(edges log edges). Valid until the next call. What `work` names must stay valid as long as the batch is staged.
   [[nodiscard]] TimePass show(const graph::DataGraph& graph, const PassWork& work);
   void hide_removed(const graph::DataGraph& graph);
   [[nodiscard]] std::size_t bytes() const noexcept { return lists_.bytes() + bits_.capacity() * sizeof(std::uint64_t); }

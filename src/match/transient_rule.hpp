@@ -1,8 +1,8 @@
 // Which matches appear and vanish within one batch.
 //
-// An edge expires when the running watermark reaches its time plus the window. So a match of edges that expire in a batch, and
-// of edges that the batch inserts, has existed if all its edges were alive after the record that inserted the last of them. It
-// then appears at that record and vanishes before the batch ends. Batches of one record each would report the same.
+// An edge expires when the running watermark reaches its time plus the window. A match may have edges that expire in a batch
+// and edges that the batch inserts. It has existed if all its edges were alive after the record that inserted the last of them.
+// It then appears at that record and vanishes before the batch ends. Batches of one record each would report the same.
 #pragma once
 
 #include <algorithm>

@@ -202,6 +202,23 @@ class Replay(harness.CliTest):
         self.assertEqual(counts, {"triangle": (1, 1)})
         self.assertEqual(result["graph"]["edges"], 2)
 
+    def test_a_window_reports_the_same_for_every_batch_size(self):
+        """The ring spans 23 h 59 m. The last record expires its first edge."""
+        self.write("s.csv", "source,target,label,time\nA,B,T,0\nB,C,T,82800\nC,A,T,86340\nX,Y,T,87000\n")
+        args = ["replay", "--updates", "s.csv", "--window", "24h", "--query", "R=(a)-[:T]->(b)-[:T]->(c)-[:T]->(a)"]
+        for size in (1, 2, 3, 4, 8192):
+            for given in (["--batch", size], ["--batch", size, "--emit", "matches", "--out", "m.jsonl"]):
+                self.assertEqual(self.json(*args, *given)["queries"], [{"name": "R", "new": 1, "removed": 1}])
+            self.assertEqual([match["sign"] for match in self.lines("m.jsonl")], ["+", "-"], f"in batches of {size}")
+
+    def test_a_batch_ends_where_one_of_its_own_edges_expires(self):
+        self.write("s.txt", "1 2 0\n2 3 40\n3 1 59\n4 5 60\n5 6 70\n")
+        self.json("replay", "--updates", "s.txt", "--window", "60s", "--batch-span", "1h", "--query", TRIANGLE, "--batches", "b.jsonl")
+        told = [(batch["updates"], batch["expired"], batch["queries"][0]["new"], batch["queries"][0]["removed"])
+                for batch in self.lines("b.jsonl")]
+        self.assertEqual(sum(batch[0] for batch in told), 5)
+        self.assertEqual([sum(column) for column in zip(*told)], [5, 1, 1, 1])
+
     def cut(self, stream, cuts, *args, name="s.tsv"):
         """Returns (updates, new, removed) of each batch of a stream that is cut so."""
         self.write(name, stream)

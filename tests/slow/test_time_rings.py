@@ -4,6 +4,7 @@ the rings of three edges in order of time, within a span. The counter takes one 
 
 import collections
 import functools
+import itertools
 import random
 
 import datasets
@@ -119,6 +120,36 @@ class RestartingTimes(RingTest):
     def test_email_eu_core(self):
         """Times restart twice, so a stream and a whole graph have different rings."""
         self.check([datasets.path(test_email_eu_core.FILE)], plain(test_email_eu_core), DAY, at_least=6_789)
+
+
+class Windows(streams.StreamTest):
+    def test_rings_of_collegemsg_do_not_depend_on_batches(self):
+        """A second message between two people only lengthens the life of their edge."""
+        news, counts = collections.Counter(), set()
+        alive = {}  # edge -> time of its last message
+        leaving = collections.defaultdict(set)
+        for source, target, now, _ in plain(test_collegemsg):
+            for edge in [edge for edge, time in itertools.takewhile(lambda item: item[1] <= now - DAY, alive.items())]:
+                del alive[edge]
+                leaving[edge[0]].discard(edge[1])
+            fresh = (source, target) not in alive
+            alive.pop((source, target), None)  # the order is that of the times
+            alive[source, target] = now
+            leaving[source].add(target)
+            for third in leaving[target] if fresh else ():
+                if (third, source) in alive:
+                    ring = source, target, third
+                    news[min(ring[i:] + ring[:i] for i in range(3))] += 1
+        self.assertEqual((news.total(), len(news)), (833, 782))
+        for size in (1, 7, 1000, 8192, 100_000):
+            told = self.program("replay", "--updates", datasets.path(test_collegemsg.FILE), "--window", "24h", "--batch", size,
+                                "--query", "ring=(a)-->(b)-->(c)-->(a)", "--emit", "matches", "--out", "rings.jsonl")
+            self.assertEqual(told["queries"][0]["new"], 833, f"in batches of {size}")
+            found = collections.Counter(tuple(match["bindings"][name] for name in "abc") for match in self.lines("rings.jsonl")
+                                        if match["sign"] == "+")
+            self.assertEqual(found, news, f"in batches of {size}")
+            counts.add(told["queries"][0]["removed"])
+        self.assertEqual(counts, {833})
 
 
 minute = functools.cache(test_darpa1998.microseconds)
