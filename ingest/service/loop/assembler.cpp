@@ -58,19 +58,25 @@ void UpdateRun::clear() noexcept {
   kept.clear();
 }
 
-InputBatch InputBatch::split_off(std::size_t first) {
+InputBatch InputBatch::split_off(std::size_t first, std::optional<Timestamp> reached) {
   InputBatch rest;
   for (const Update& update : updates.updates().subspan(first)) rest.updates.add(update);
   rest.positions.assign(positions.begin() + static_cast<std::ptrdiff_t>(first), positions.end());
   rest.kept = kept.from(first);
   rest.updates.set_watermark(updates.watermark());
   if (const auto steps = updates.steps()) {
+    std::vector<WatermarkStep> earlier;
     std::vector<WatermarkStep> later;
     for (const WatermarkStep& step : *steps) {
-      if (step.first >= first) later.push_back({step.first - first, step.time});
+      if (step.first < first)
+        earlier.push_back(step);
+      else
+        later.push_back({step.first - first, step.time});
     }
     rest.updates.set_steps(std::move(later));
+    updates.set_steps(std::move(earlier));
   }
+  updates.set_watermark(reached);
   rest.parts = parts;
   rest.ends = ends;
   rest.times = times;

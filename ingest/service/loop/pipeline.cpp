@@ -243,7 +243,7 @@ bool Pipeline::process(InputBatch& batch) {
   if (stops_here(result)) return true;
   commit.consumed = result.consumed;
   if (result.cut) {
-    rest_ = batch.split_off(result.consumed);
+    rest_ = batch.split_off(result.consumed, result.watermark);
     batch.ends = ends_before(batch, result.consumed);
     batch.times = times_before(batch, result.consumed);
   } else if (result.consumed < batch.updates.size()) {  // on_error is fail

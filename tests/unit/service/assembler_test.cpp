@@ -71,6 +71,37 @@ TEST_F(AssemblerTest, PutsRecordsInTheOrderOfTopicPartitionAndOffset) {
   EXPECT_EQ(batch_.ends.at({"a", 0}), 12);
 }
 
+TEST_F(AssemblerTest, TheRestOfABatchHasWhatComesBehindIt) {
+  make({}, OnError::dead_letter);
+  const std::size_t a = open("a", 0);
+  const std::size_t b = open("b", 0);
+  EXPECT_TRUE(add(a, 0, R"({"source":1,"target":2})"));
+  EXPECT_TRUE(add(a, 1, "bad"));
+  EXPECT_TRUE(add(a, 2, R"({"source":3,"target":4})"));
+  EXPECT_TRUE(add(b, 0, "worse"));
+  EXPECT_TRUE(add(b, 1, R"({"source":5,"target":6})"));
+  EXPECT_THAT(cut(), SizeIs(3));
+  batch_.updates.set_watermark(90);
+  batch_.updates.set_steps({{0, 10}, {1, 20}, {2, 90}});
+  const std::uint64_t records = batch_.records;
+  InputBatch rest = batch_.split_off(1, 10);
+  EXPECT_EQ(batch_.updates.size(), 3U);  // the engine has told how many it took
+  EXPECT_EQ(batch_.updates.watermark(), 10);
+  EXPECT_THAT(*batch_.updates.steps(), ElementsAre(WatermarkStep{0, 10}));
+  EXPECT_THAT(batch_.bad, SizeIs(1));
+  ASSERT_EQ(rest.updates.size(), 2U);
+  EXPECT_EQ(rest.updates.updates()[0].source.number(), 3);
+  EXPECT_EQ(rest.updates.watermark(), 90);
+  EXPECT_THAT(*rest.updates.steps(), ElementsAre(WatermarkStep{0, 20}, WatermarkStep{1, 90}));
+  ASSERT_THAT(rest.bad, SizeIs(1));
+  EXPECT_EQ(rest.bad[0].value, "worse");
+  EXPECT_EQ(rest.partition(1), (TopicPartition{"b", 0}));
+  EXPECT_EQ(rest.offset(0), 2);
+  EXPECT_EQ(rest.kept.value(1), R"({"source":5,"target":6})");
+  EXPECT_EQ(rest.ends, batch_.ends);
+  EXPECT_EQ(batch_.records + rest.records, records);
+}
+
 TEST_F(AssemblerTest, ClosesByNumber) {
   make({.max_updates = 2});
   const std::size_t part = open("t", 0);
