@@ -1,6 +1,7 @@
 #include "ingest/batch/batcher.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "deltamatch/error.hpp"
@@ -25,16 +26,42 @@ void PositionedBatch::clear() noexcept {
   first_refusals_.clear();
   taken_ = 0;
   refused_.fill(0);
+  later_refusals_.clear();
+  later_first_refusals_.clear();
+  later_taken_ = 0;
+  later_refused_.fill(0);
   kept_.clear();
+}
+
+void PositionedBatch::hold_back(std::size_t count) {
+  const auto split = [&](std::vector<Refusal>& all, std::vector<Refusal>& later) {
+    const auto at = std::ranges::partition_point(all, [&](const Refusal& refusal) { return refusal.index <= count; });
+    later.assign(std::make_move_iterator(at), std::make_move_iterator(all.end()));
+    all.erase(at, all.end());
+    for (Refusal& refusal : later) refusal.index -= count;
+  };
+  split(refusals_, later_refusals_);
+  std::ranges::sort(first_refusals_, {}, &Refusal::index);
+  split(first_refusals_, later_first_refusals_);
+  later_refused_.fill(0);
+  for (const Refusal& refusal : later_refusals_) ++later_refused_[static_cast<std::size_t>(refusal.reason)];
+  for (std::size_t r = 0; r < refused_.size(); ++r) {
+    later_refused_[r] = std::min(later_refused_[r], refused_[r]);  // a record that stops the stream is listed, but not counted
+    refused_[r] -= later_refused_[r];
+  }
+  later_taken_ = 0;
+  for (const Update& update : updates.updates().subspan(count)) later_taken_ += update.continues ? 0 : 1;
+  later_taken_ = std::min(later_taken_, taken_);
+  taken_ -= later_taken_;
 }
 
 void PositionedBatch::drop_first(std::size_t count) noexcept {
   updates.drop_first(count);
   dropped_ += count;
-  refusals_.clear();
-  first_refusals_.clear();
-  taken_ = 0;
-  refused_.fill(0);
+  refusals_ = std::exchange(later_refusals_, {});
+  first_refusals_ = std::exchange(later_first_refusals_, {});
+  taken_ = std::exchange(later_taken_, 0);
+  refused_ = std::exchange(later_refused_, {});
 }
 
 /// Whether the held updates may join the batch. An empty batch takes anything.

@@ -55,14 +55,15 @@ class PositionedBatch {
 
   /// Keeps the memory.
   void clear() noexcept;
-  /// Drops the first `count` updates, which the engine has taken, and all records that could not be read.
+  /// Holds back the records that could not be read and stand behind the first `count` updates, until `drop_first`.
+  void hold_back(std::size_t count);
+  /// Drops the first `count` updates, which the engine has taken, and the records that could not be read before them.
   void drop_first(std::size_t count) noexcept;
   /// The position of update `index` in the stream.
   [[nodiscard]] Position position(std::size_t index) const { return positions_.at(dropped_ + index); }
   /// The bytes of update `index`'s record. Empty unless the batch keeps records.
   [[nodiscard]] std::string_view record(std::size_t index) const { return kept_.value(dropped_ + index); }
-  /// The records that could not be read, in order, if they are listed. They are not among the updates, and their indices count
-  /// all updates that the batch had.
+  /// The records that could not be read, in order, if they are listed. They are not among the updates.
   [[nodiscard]] const std::vector<Refusal>& refusals() const noexcept { return refusals_; }
   /// Of those records, the first one in the stream for each reason, listed or not. Without its bytes.
   [[nodiscard]] const std::vector<Refusal>& first_refusals() const noexcept { return first_refusals_; }
@@ -79,6 +80,11 @@ class PositionedBatch {
   std::vector<Refusal> first_refusals_;
   std::uint64_t taken_ = 0;
   std::array<std::uint64_t, reject_reason_count> refused_{};
+  // The same for what is held back.
+  std::vector<Refusal> later_refusals_;
+  std::vector<Refusal> later_first_refusals_;
+  std::uint64_t later_taken_ = 0;
+  std::array<std::uint64_t, reject_reason_count> later_refused_{};
   KeptRecords kept_;
 };
 

@@ -34,7 +34,7 @@ const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject o
       throw_if_stopped(stop);
       netting_.run(updates_, look_up_, entries_, unknown_deletes_, origins_, expiry(watermark), result_);
       const std::size_t at = cuts ? conflict() : SIZE_MAX;
-      if (at == 0 || at >= result_.consumed) break;
+      if (at == 0 || at > result_.consumed || at >= updates_.size()) break;
       undo();
       result_.net.clear();
       result_.rejects.clear();
@@ -157,12 +157,15 @@ BatchResolver::Cut BatchResolver::first_expiry(const UpdateBatch& batch, std::op
 /// The first update that this batch may not hold, or SIZE_MAX.
 std::size_t BatchResolver::conflict() const { return std::min(netting_.conflict(), named_after_death()); }
 
-/// The first record that names a vertex after it has lost its last edge in this batch, if the vertex had a label or attributes.
+/// The first record that names a vertex which single records would have forgotten by then, with its label. Either it has lost
+/// its last edge in this batch, or only late records have named it. No edge that is not late expires in this batch, because the
+/// batch is cut before that. O(updates), but only if edges expire or are late.
 std::size_t BatchResolver::named_after_death() const {
   if (graph_->vertex_labels.count() == 1 && graph_->vertex_values.width() == 0) return SIZE_MAX;
   struct Life {
-    std::uint32_t ended = 0;  // edges that expire
-    Timestamp newest = INT64_MIN;
+    std::uint32_t ended = 0;       // edges that expire
+    Timestamp newest = INT64_MIN;  // of these
+    std::size_t known_from = 0;    // the record that names it first, if the batch does so
   };
   boost::unordered_flat_map<VertexId, Life> dying;
   for (const Expired& each : result_.passed) {
@@ -172,23 +175,41 @@ std::size_t BatchResolver::named_after_death() const {
       life.newest = std::max(life.newest, each.time);
     }
   }
-  boost::unordered::erase_if(dying, [&](const auto& each) {
-    return graph_->degree(each.first) > each.second.ended || graph_->dictionary.declared(each.first);
-  });
-  for (std::size_t i = 0; i < updates_.size() && !dying.empty(); ++i) {
+  const auto is_late = [&](std::size_t i) {
     const Update& update = updates_[i];
+    return update.kind == UpdateKind::insert_edge && update.time && window_->dead(*update.time, running_[i]);
+  };
+  const auto for_each_end = [&](const Update& update, auto&& visit) {
     const bool edge = update.kind == UpdateKind::insert_edge;
-    if ((!edge && update.kind != UpdateKind::insert_vertex) || (edge && update.source == update.target)) continue;
-    const std::size_t record = record_around(updates_, i).first;
-    for (const Id& id : {update.source, edge ? update.target : update.source}) {
-      const auto at = dying.find(origin(graph_->dictionary.find(id)));
-      if (at == dying.end()) continue;
-      if (record > 0 && window_->dead(at->second.newest, running_[record - 1])) return record;
-      const bool refused = std::ranges::any_of(result_.rejects, [&](const Reject& reject) { return reject.index == i; });
-      if (!refused) dying.erase(at);  // it has an edge now, or is declared
-    }
+    if ((!edge && update.kind != UpdateKind::insert_vertex) || (edge && update.source == update.target)) return;
+    visit(origin(graph_->dictionary.find(update.source)));
+    if (edge) visit(origin(graph_->dictionary.find(update.target)));
+  };
+  const std::size_t read = std::min(updates_.size(), running_.size());
+  for (std::size_t i = 0; i < read; ++i) {
+    if (!is_late(i)) continue;
+    for_each_end(updates_[i], [&](VertexId vertex) {
+      if (vertex != invalid_vertex && graph_->degree(vertex) == 0)
+        dying.try_emplace(vertex, Life{.known_from = record_around(updates_, i).first});
+    });
   }
-  return SIZE_MAX;
+  boost::unordered::erase_if(dying, [&](const auto& each) { return graph_->degree(each.first) > each.second.ended; });
+  std::size_t found = SIZE_MAX;
+  for (std::size_t i = 0; i < read && !dying.empty() && found == SIZE_MAX; ++i) {
+    const std::size_t record = record_around(updates_, i).first;
+    for_each_end(updates_[i], [&](VertexId vertex) {
+      const auto at = dying.find(vertex);
+      if (at == dying.end() || found != SIZE_MAX) return;
+      const bool known = at->second.ended > 0 ? record > 0 : record > at->second.known_from;
+      if (known && window_->dead(at->second.newest, running_[record - 1])) {
+        found = record;
+        return;
+      }
+      const bool refused = std::ranges::any_of(result_.rejects, [&](const Reject& reject) { return reject.index == i; });
+      if (!refused && !is_late(i)) dying.erase(at);  // it has an edge until the end of the batch, or is declared
+    });
+  }
+  return found;
 }
 
 void BatchResolver::see_times(std::span<const Update> record) {

@@ -219,6 +219,18 @@ class Replay(harness.CliTest):
         self.assertEqual(sum(batch[0] for batch in told), 5)
         self.assertEqual([sum(column) for column in zip(*told)], [5, 1, 1, 1])
 
+    def test_an_unreadable_record_behind_the_cut_of_a_batch_is_told_in_its_place(self):
+        self.write("s.txt", "1 2 0\n3 4 10\n1 2 10\n5 6 bad\n")
+        args = ["replay", "--updates", "s.txt", "--window", "10s", "--query", "(a)-->(b)", "--batch-span", "1h"]
+        self.fails(1, *args, "--save-snapshot", "end.dms", says="s.txt:4: bad_time", reports=True)
+        self.assertEqual(self.json("match", "--snapshot", "end.dms", "--query", "(a)-->(b)")["queries"][0]["matches"], 2)
+        self.write("s.csv", "source,target,time\n1,2,0\n3,4,10\n1,2,10\n5,6,\n5,6,bad\n")
+        self.fails(1, *args[:2], "s.csv", *args[3:], says="s.csv:5: missing_time", reports=True)
+        self.write("s.txt", "1 2 0\n5 x\n3 4 10\n5 6\n1 2 10\n5 y\n7 8\n7 8 11\n")
+        told = self.json(*args, "--on-error", "dead-letter", "--dead-letters", "d.jsonl")
+        self.assertEqual([letter["position"] for letter in self.lines("d.jsonl")], [2, 4, 6, 7])
+        self.assertEqual(told["updates"], 8)
+
     def cut(self, stream, cuts, *args, name="s.tsv"):
         """Returns (updates, new, removed) of each batch of a stream that is cut so."""
         self.write(name, stream)

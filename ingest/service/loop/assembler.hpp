@@ -77,8 +77,8 @@ struct InputBatch : UpdateRun {
   [[nodiscard]] const TopicPartition& partition(std::size_t update) const { return (*parts)[positions[update].part]; }
   [[nodiscard]] std::int64_t offset(std::size_t update) const { return static_cast<std::int64_t>(positions[update].number); }
 
-  /// A batch of the updates from `first` on, which must begin a record, with what comes behind them. This one keeps all updates.
-  /// Its steps go up to `first`, and its watermark is then `reached`. Its ends and times are as before. O(updates).
+  /// A batch of the updates from `first` on, which must begin a record, with what comes behind them. This one keeps all
+  /// updates. Its steps go up to `first`, and its watermark is then `reached`. Its ends and times are as before. O(updates).
   [[nodiscard]] InputBatch split_off(std::size_t first, std::optional<Timestamp> reached);
 };
 

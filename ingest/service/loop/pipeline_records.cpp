@@ -17,6 +17,12 @@ Offsets Pipeline::ends_before(const InputBatch& batch, std::size_t update) const
   for (const auto& [id, end] : batch.ends) {
     if (id < at || !last_.ends.contains(id)) ends.insert_or_assign(id, end);
   }
+  // A partition behind it that is new to the service begins with its first record in the batch.
+  const auto begin_at = [&](const TopicPartition& id, std::int64_t offset) {
+    if (id > at && !last_.ends.contains(id)) ends.at(id) = std::min(ends.at(id), offset);
+  };
+  for (std::size_t i = update; i < batch.updates.size(); ++i) begin_at(batch.partition(i), batch.offset(i));
+  for (const BadRecord& bad : batch.bad) begin_at(bad.at, bad.offset);
   ends.insert_or_assign(at, batch.offset(update));
   return ends;
 }

@@ -376,6 +376,7 @@ void Session::run_source(std::size_t index, Report& report, MatchSink* sink, con
       while (more) {
         const std::optional<BatchResult> result = engine_->process(batch.updates, options);
         if (!result) break;
+        if (result->cut) batch.hold_back(result->consumed);
         report.add(*result);
         refused_by_engine += result->rejects.size();
         vain.add(batch.updates, *result);

@@ -40,7 +40,7 @@ class WindowBatch : public testing::TestWithParam<EdgeModel> {
     late_ = 0;
     for (bool more = true; more;) {
       resolver_.mark_changes(true);
-      const ResolvedBatch& result = resolver_.resolve(batch_, OnReject::skip, watermark_);
+      const ResolvedBatch& result = resolver_.resolve(batch_, on_reject_, watermark_);
       parts.push_back(result.consumed);
       marks_ = result.inserted_marks;
       passed_.clear();
@@ -62,6 +62,7 @@ class WindowBatch : public testing::TestWithParam<EdgeModel> {
   Window window_{100};
   BatchResolver resolver_{graph_, &window_, workers_};
   UpdateBatch batch_;
+  OnReject on_reject_ = OnReject::skip;
   std::optional<Timestamp> watermark_;
   std::vector<Timestamp> marks_;   // of the edges that the last part inserted
   std::vector<Timestamp> passed_;  // times of the edges that expired in the last part
@@ -136,6 +137,21 @@ TEST_P(SimpleWindowBatch, EndsBeforeAVertexThatLostItsLabelIsNamedAgain) {
   EXPECT_THAT(rejects_, IsEmpty());
   EXPECT_THAT(apply({insert(1, 6, 110, "C")}), ElementsAre(1));
   EXPECT_THAT(rejects_, ElementsAre(RejectReason::label_conflict));
+}
+
+TEST_P(SimpleWindowBatch, ALateRecordKeepsNoLabel) {
+  EXPECT_THAT(apply({insert(1, 2, 200), insert(3, 4, 100, "A"), insert(3, 5, 150, "B")}), ElementsAre(2, 1));
+  EXPECT_THAT(rejects_, IsEmpty());
+  apply({insert(6, 7, 210, "A")});
+  // It does not keep a vertex alive that loses its last edge.
+  EXPECT_THAT(apply({insert(8, 9, 290), insert(6, 8, 100), insert(8, 9, 310), insert(6, 9, 311)}), ElementsAre(3, 1));
+}
+
+TEST_P(SimpleWindowBatch, EndsBeforeARecordThatWouldBeRefused) {
+  apply({insert(1, 2, 0, "A"), insert(2, 3, 90)});
+  on_reject_ = OnReject::stop;
+  EXPECT_THAT(apply({insert(3, 4, 100), insert(1, 5, 101, "B")}), ElementsAre(1, 1));
+  EXPECT_THAT(rejects_, IsEmpty());
 }
 
 TEST_P(SimpleWindowBatch, GoesOnIfTheVertexLives) {
