@@ -29,7 +29,7 @@ struct Delivery {
 struct Backlog {
   std::uint64_t from = 1;
   std::uint64_t up_to = 0;
-  std::uint64_t batches = 0;  ///< how many of them have alerts for the sink; for statistics
+  std::uint64_t batches = 0;  ///< at most so many of them have alerts for the sink; for statistics
 };
 
 struct DeliveryTarget {

@@ -307,7 +307,7 @@ std::vector<DeliveryTarget> delivery_targets(const ServiceOptions& options, cons
     target.sink = make_alert_sink(options.application, sink, journal);
     const std::uint64_t delivered = noted == positions.end() ? committed : noted->batch;
     if (noted != positions.end()) target.position = noted->position;
-    target.backlog = {delivered + 1, committed};
+    target.backlog = {delivered + 1, committed, committed - std::min(committed, delivered)};
   }
   for (const Delivered& at : positions) {
     if (std::ranges::find(sinks, at.sink, &SinkOptions::name) != sinks.end()) continue;

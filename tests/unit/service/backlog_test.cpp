@@ -77,5 +77,31 @@ TEST_F(LoggedStreamTest, APartIsReadFromWhereTheOneBeforeEnded) {
   EXPECT_EQ(read(alerts, cursor, count), 0U);
 }
 
+TEST(Backlog, CountsTheBatchesThatASinkMayStillGet) {
+  const Folder folder;
+  TestJournal journal;
+  const StateDirectory directory(folder.path() / "state", {.application = "test", .topics = {"edges"}}, journal);
+  Log log(directory.path(), directory.fingerprint(), 0);
+  for (std::uint64_t batch = 1; batch <= 5; ++batch) {
+    CommitPoint mark;
+    mark.batch = batch;
+    SinkAlerts alerts{"out", {}};
+    alerts.alerts.push_back({"0123456789abcdef0123456789abcdef", "alert"});
+    log.append(mark, {}, {}, std::span(&alerts, 1), {});
+  }
+  log.delivered({"out", 2, ""});
+  log.sync();
+  ServiceOptions options;
+  options.sinks.resize(1);
+  options.sinks[0].name = "out";
+  options.sinks[0].kind = SinkOptions::Kind::file;
+  options.sinks[0].path = folder.path() / "out.jsonl";
+  const std::vector<DeliveryTarget> targets = delivery_targets(options, directory, log, 5, journal);
+  ASSERT_EQ(targets.size(), 1U);
+  EXPECT_EQ(targets[0].backlog.from, 3U);
+  EXPECT_EQ(targets[0].backlog.up_to, 5U);
+  EXPECT_EQ(targets[0].backlog.batches, 3U);  // so /status never says that all is delivered before it is
+}
+
 }  // namespace
 }  // namespace deltamatch::ingest
