@@ -75,9 +75,12 @@ class Engine::Impl::BatchRun {
   Stage stage_ = Stage::none;
   BatchResult result_;
   const graph::ResolvedBatch* resolved_ = nullptr;
-  // The last one only if an edge expires.
-  std::array<match::PassWork, 3> passes_{};
-  std::size_t passes_count_ = 2;
+  [[nodiscard]] std::span<const match::PassWork> net_passes() const noexcept { return std::span(passes_).first(2); }
+  [[nodiscard]] std::span<const match::PassWork> passes() const noexcept {
+    return std::span(passes_).first(transient_rule_ ? 3 : 2);
+  }
+
+  std::array<match::PassWork, 3> passes_{};  // the last one is that of transient matches
   std::optional<match::TransientRule> transient_rule_;
   std::vector<graph::Edge> deleted_;      // by records, if edges are kept for conditions
   std::vector<Timestamp> deleted_marks_;  // their marks
@@ -164,13 +167,12 @@ void Engine::Impl::BatchRun::estimate() {
   if (engine_->retains()) leave_out_expired();
   look_for_transient();
   for (const auto& [id, query] : engine_->standing) query->refresh_plans();
-  const auto net_passes = std::span(passes_).first(2);
-  if (!engine_->trials.due(net_passes)) return;
+  if (!engine_->trials.due(net_passes())) return;
   const auto start = Clock::now();
   std::vector<StandingQuery*> queries;
   queries.reserve(engine_->standing.size());
   for (const auto& [id, query] : engine_->standing) queries.push_back(query.get());
-  engine_->trials.run(engine_->graph, net_passes, queries, engine_->on_cpu(), engine_->watch.stop());
+  engine_->trials.run(engine_->graph, net_passes(), queries, engine_->on_cpu(), engine_->watch.stop());
   result_.seconds.estimate = seconds_since(start);
 }
 
@@ -196,7 +198,6 @@ void Engine::Impl::BatchRun::look_for_transient() {
                 .marks = resolved_->inserted_marks,
                 .changed = net.inserted,
                 .transient = &*transient_rule_};
-  passes_count_ = 3;
 }
 
 void Engine::Impl::BatchRun::match() {
@@ -212,7 +213,7 @@ void Engine::Impl::BatchRun::match() {
   result_.seconds.cache = steps.cache;
   removed_ = gather(match::Pass::removed, tasks, std::span(results).first(tasks.size()));
   added_ = gather(match::Pass::added, tasks, std::span(results).subspan(tasks.size(), tasks.size()));
-  if (passes_count_ > 2) transient_ = gather(match::Pass::transient, tasks, std::span(results).last(tasks.size()));
+  if (transient_rule_) transient_ = gather(match::Pass::transient, tasks, std::span(results).last(tasks.size()));
   for (std::size_t q = 0; q < engine_->standing.size(); ++q) result_.queries.push_back(delta_of(q));
   engine_->watch.ask();
 }
@@ -233,7 +234,7 @@ std::vector<match::QueryTask> Engine::Impl::BatchRun::make_tasks() {
 // Matches all queries together. If a budget is exceeded and nobody knows by which query, matches each query alone.
 std::vector<match::QueryResult> Engine::Impl::BatchRun::match_rounds(std::span<match::QueryTask> tasks,
                                                                      match::MatchSteps& steps) {
-  std::vector<match::QueryResult> results(passes_count_ * tasks.size());
+  std::vector<match::QueryResult> results(passes().size() * tasks.size());
   std::vector<const engine::Delivery*> deliveries;
   for (const auto& [id, query] : engine_->standing) deliveries.push_back(&query->delivery);
   const bool renumbered = resolved_->renumbered();
@@ -258,12 +259,11 @@ std::vector<match::QueryResult> Engine::Impl::BatchRun::match_rounds(std::span<m
 
 void Engine::Impl::BatchRun::match_together(std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results,
                                             const StopFlag* stop, match::MatchSteps& steps) {
-  const auto passes = std::span<const match::PassWork>(passes_).first(passes_count_);
-  if (passes_count_ == 2 || engine_->matcher->takes_transient()) {
-    engine_->matcher->match(engine_->graph, passes, tasks, results, stop, steps);
+  if (!transient_rule_ || engine_->matcher->takes_transient()) {
+    engine_->matcher->match(engine_->graph, passes(), tasks, results, stop, steps);
     return;
   }
-  engine_->matcher->match(engine_->graph, passes.first(2), tasks, results.first(2 * tasks.size()), stop, steps);
+  engine_->matcher->match(engine_->graph, net_passes(), tasks, results.first(2 * tasks.size()), stop, steps);
   std::array<match::PassWork, 3> last = passes_;
   for (match::PassWork& pass : std::span(last).first(2)) pass.anchors = {};
   engine_->on_cpu().match(engine_->graph, last, tasks, results, stop, steps);
@@ -273,10 +273,10 @@ void Engine::Impl::BatchRun::match_alone(std::span<const match::QueryTask> tasks
                                          match::MatchSteps& steps) {
   for (std::size_t q = 0; q < tasks.size(); ++q) {
     std::vector<match::QueryResult> found;
-    for (std::size_t p = 0; p < passes_count_; ++p) found.push_back(std::move(results[p * tasks.size() + q]));
+    for (std::size_t p = 0; p < passes().size(); ++p) found.push_back(std::move(results[p * tasks.size() + q]));
     match_together(tasks.subspan(q, 1), found, engine_->watch.begin_round(q), steps);
     throw_if_stopped(engine_->watch.stop());
-    for (std::size_t p = 0; p < passes_count_; ++p) results[p * tasks.size() + q] = std::move(found[p]);
+    for (std::size_t p = 0; p < passes().size(); ++p) results[p * tasks.size() + q] = std::move(found[p]);
   }
   static_cast<void>(engine_->watch.end_round());
 }
@@ -304,7 +304,7 @@ LevelCounts Engine::Impl::BatchRun::analyze(std::vector<match::QueryTask> tasks)
   estimate::Estimator walker(engine_->workers);
   LevelCounts found(engine_->standing.size());
   const estimate::Accesses& counted =
-      walker.count(engine_->graph, std::span(passes_).first(2), tasks, match::make_programs(tasks, query_relations));
+      walker.count(engine_->graph, net_passes(), tasks, match::make_programs(tasks, query_relations));
   for (std::size_t q = 0; q < engine_->standing.size(); ++q) {
     std::vector<plan::PlanActuals>& actuals = engine_->standing[q].second->actuals;
     for (std::size_t p = 0; p < actuals.size(); ++p) {

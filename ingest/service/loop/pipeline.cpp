@@ -243,9 +243,11 @@ bool Pipeline::process(InputBatch& batch) {
   if (stops_here(result)) return true;
   commit.consumed = result.consumed;
   if (result.cut) {
+    Offsets ends = ends_before(batch, result.consumed);
+    std::map<TopicPartition, PartitionTime> times = times_before(batch, result.consumed);
     rest_ = batch.split_off(result.consumed, result.watermark);
-    batch.ends = ends_before(batch, result.consumed);
-    batch.times = times_before(batch, result.consumed);
+    batch.ends = std::move(ends);
+    batch.times = std::move(times);
   } else if (result.consumed < batch.updates.size()) {  // on_error is fail
     const Reject& reject = result.rejects.back();
     failure_ = BadRecord{batch.partition(reject.index),
