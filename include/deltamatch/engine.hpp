@@ -115,7 +115,7 @@ class Engine {
   void watch_vertices(bool watched) noexcept;
 
   /// The running digest after the latest batch. Engines that are in the same state and take the same batches have the same, so
-  /// replicas can compare theirs. A snapshot keeps it. It takes below 1 % of a batch's time.
+  /// replicas can compare theirs. A snapshot keeps it. It costs 1 % of a batch, or 2 to 4 % if edges have keys and attributes.
   [[nodiscard]] RunningDigest digest() const noexcept;
   /// Lets the digest begin anew, with a hash of all numbers of the graph. So engines whose graphs are numbered differently do
   /// not compare theirs. A snapshot of a version without digests begins so when it is restored. O(vertices), and O(edges) if

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "graph/batch_resolver.hpp"
 
@@ -75,12 +76,16 @@ class Hasher {
   std::size_t used_ = 0;
 };
 
-/// The values of a row. A symbol is its number and its text.
+/// The values of a row: which there are, then each. A symbol is its number and its text.
 void put_values(Hasher& out, const AttributeTable& table, std::span<const Attribute> attributes, const SymbolTable& symbols,
                 std::size_t row) noexcept {
+  std::uint64_t known = 0;
+  for (std::size_t a = 0; a < attributes.size(); ++a) {
+    known = known << 1 | (table.word(row, a) ? 1 : 0);
+    if (a % 64 == 63 || a + 1 == attributes.size()) out.number(std::exchange(known, 0));
+  }
   for (std::size_t a = 0; a < attributes.size(); ++a) {
     const Word word = table.word(row, a);
-    out.number(word ? 1 : 0);
     if (!word) continue;
     out.number(static_cast<std::uint64_t>(*word));
     if (attributes[a].type.kind == AttributeType::Kind::symbol) out.text(symbols.text(static_cast<std::uint32_t>(*word)));
@@ -91,7 +96,7 @@ void put_slot(Hasher& out, const DataGraph& graph, Slot slot) noexcept {
   const EdgeTable& table = *graph.edge_table;
   out.number(std::uint64_t{slot} << 32 | table.label(slot));
   out.number(table.ordinal(slot));
-  out.time(table.time(slot));
+  out.number(static_cast<std::uint64_t>(table.time(slot).value_or(INT64_MIN)));  // no edge has this time
   if (table.keyed()) out.id(table.external_key(slot));
   put_values(out, table.values(), graph.schema().edges, graph.symbols, slot);
 }
@@ -135,8 +140,7 @@ Hash128 BatchResolver::commit(const Hash128& before, std::uint64_t batch) noexce
     const VertexId vertex = fresh ? done.other : done.vertex;
     if (fresh || done.kind == Undo::Kind::labelled) out.number(std::uint64_t{vertex} << 32 | graph.dictionary.label(vertex));
     if (done.kind == Undo::Kind::created) out.id(graph.dictionary.external(vertex));
-    if (done.kind == Undo::Kind::valued)
-      put_values(out, graph.vertex_values, graph.schema().vertices, graph.symbols, vertex);
+    if (done.kind == Undo::Kind::valued) put_values(out, graph.vertex_values, graph.schema().vertices, graph.symbols, vertex);
   }
   if (graph.edge_table) {
     const std::span<const Slot> created = graph.edge_table->created();
@@ -149,9 +153,9 @@ Hash128 BatchResolver::commit(const Hash128& before, std::uint64_t batch) noexce
   for (const VertexId vertex : retiring_) released += XXH3_64bits(&vertex, sizeof vertex);
   out.number(retiring_.size());
   out.number(released);
-  for (const std::size_t count : {graph.dictionary.size(), graph.vertex_labels.size(), graph.vertex_labels.count(),
-                                  graph.edge_labels.size(), graph.edge_labels.count(), graph.symbols.size(),
-                                  graph.symbols.count(), static_cast<std::size_t>(graph.edges())}) {
+  for (const std::size_t count :
+       {graph.dictionary.size(), graph.vertex_labels.size(), graph.vertex_labels.count(), graph.edge_labels.size(),
+        graph.edge_labels.count(), graph.symbols.size(), graph.symbols.count(), static_cast<std::size_t>(graph.edges())}) {
     out.number(count);
   }
   if (graph.edge_table) out.number(graph.edge_table->last_ordinal());

@@ -6,8 +6,8 @@
 
 namespace deltamatch::graph {
 
-/// A hash of all numbers in a settled graph: of vertices with ids, labels and attributes, of labels and symbols with texts, and
-/// of slots with their edges. Edges of the model `simple` have no numbers and are not covered. O(vertices + slots).
+/// A hash of all numbers in a settled graph. It covers vertices with ids, labels and attributes. It also covers the texts of
+/// labels and symbols, and slots with their edges. Edges of the model `simple` have no numbers. O(vertices + slots).
 [[nodiscard]] Hash128 numbering_hash(const DataGraph& graph) noexcept;
 
 }  // namespace deltamatch::graph

@@ -60,6 +60,8 @@ void hold_on(const Traits& traits, int cases, unsigned threads) {
     const Scenario scenario = *scenarios(traits);
     std::optional<Subject> live = subject_of(scenario, threads);
     if (!live) return;
+    Judge judge(scenario);  // it only says which cases have too many matches
+    if (!judge.take(scenario.start)) return;
     live->load(scenario.start);
     std::optional<Subject> restored;
     std::optional<Engine> repeated(copy_of(live->engine(), 1));
@@ -67,6 +69,7 @@ void hold_on(const Traits& traits, int cases, unsigned threads) {
     const auto at = static_cast<std::size_t>(*below(static_cast<int>(batches.size())));
     for (std::size_t i = 0; i < batches.size(); ++i) {
       if (i == at) restored.emplace(scenario, copy_of(live->engine(), 1));
+      if (!judge.take(batches[i])) return;
       const UpdateBatch batch = batch_of(batches[i]);
       repeated->retain(live->engine().retention());
       repeated->watch_vertices(live->engine().watches_vertices());
@@ -90,13 +93,13 @@ void hold_on(const Traits& traits, int cases, unsigned threads) {
   });
 }
 
-TEST(RunningDigest, IsThatOfAReplicaWithSimpleEdges) { hold_on(simple, 400, 1); }
-TEST(RunningDigest, IsThatOfAReplicaWithAttributesOfVertices) { hold_on(simple_with_attributes, 400, 1); }
-TEST(RunningDigest, IsThatOfAReplicaWithKeys) { hold_on(keyed, 400, 1); }
-TEST(RunningDigest, IsThatOfAReplicaWithKeysAndWithin) { hold_on(keyed_within, 300, 1); }
-TEST(RunningDigest, IsThatOfAReplicaWithEvents) { hold_on(events, 400, 1); }
-TEST(RunningDigest, IsThatOfAReplicaWithEventsAndWithin) { hold_on(events_within, 300, 1); }
-TEST(RunningDigest, DoesNotDependOnThreads) { hold_on(events, 100, 3); }
+TEST(RunningDigest, IsThatOfAReplicaWithSimpleEdges) { hold_on(simple, 200, 1); }
+TEST(RunningDigest, IsThatOfAReplicaWithAttributesOfVertices) { hold_on(simple_with_attributes, 200, 1); }
+TEST(RunningDigest, IsThatOfAReplicaWithKeys) { hold_on(keyed, 200, 1); }
+TEST(RunningDigest, IsThatOfAReplicaWithKeysAndWithin) { hold_on(keyed_within, 150, 1); }
+TEST(RunningDigest, IsThatOfAReplicaWithEvents) { hold_on(events, 200, 1); }
+TEST(RunningDigest, IsThatOfAReplicaWithEventsAndWithin) { hold_on(events_within, 150, 1); }
+TEST(RunningDigest, DoesNotDependOnThreads) { hold_on(events, 50, 3); }
 
 }  // namespace
 }  // namespace deltamatch::property

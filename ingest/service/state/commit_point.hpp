@@ -85,10 +85,9 @@ struct CommitPoint {
 /// Returns the mark as one line of JSON.
 ///   {"v":1,"batch":17,"time":1700000000000000,"ends":{"payments":{"0":1200,"1":1187}},"queries":{"ring":"<32 hex digits>"},
 ///   "reading":"<32 hex digits>","graph":{"directed":true,"window":86400000000,"start":"<32 hex digits>"},
-///   "suspended":{"hub":{"fingerprint":"<32 hex digits>","batch":16,"over":"limit"}},
-///   "watches_vertices":true,"digest":{"begin":"<32 hex digits>","now":"<32 hex digits>"}}
-/// `reading`, `graph` and `digest` are present only if known, `suspended` only if there are any. `watches_vertices` is present
-/// only if true. A graph whose edges are not simple also
+///   "suspended":{"hub":{"fingerprint":"<32 hex digits>","batch":16,"over":"limit"}}}
+/// `reading` and `graph` are present only if known, `suspended` only if there are any. So is "watches_vertices":true, and
+/// "digest":{"begin":"<32 hex digits>","now":"<32 hex digits>"}. A graph whose edges are not simple also
 /// has "times":{"payments":{"0":1700000000000000,"1":null}},"idle":{"payments":[1]},"retention":86400000000. `time` is null
 /// without a watermark. Topics, partitions and queries ascend, so equal marks have equal bytes. Throws Error(configuration) for
 /// a name that is not UTF-8.

@@ -67,7 +67,8 @@ std::string replay(const StateDirectory& directory, Base& base, std::uint64_t la
     base.engine.absorb(batch.updates);
     if (base.engine.batch() != batch.mark.batch || base.engine.watermark() != batch.mark.watermark) {
       throw Error(directory.path().string(),
-                  fmt::format("batch {} of the log does not lead to the watermark that the log states", batch.mark.batch), remedy);
+                  fmt::format("batch {} of the log does not lead to the watermark that the log states", batch.mark.batch),
+                  remedy);
     }
     must_be_digest_of(batch.mark, base.engine.digest(), directory.path().string(), remedy);
     base.mark = batch.mark;

@@ -3,7 +3,7 @@
 //   header         directed, window, batch, watermark, and the counts in Sizes below
 //   annotation     bytes from the caller
 //   schema         as snapshot_schema.hpp says, and the allowed lateness; from version 4 on
-//   digest         begin and now of the running digest, high half first, 8 bytes each; from version 5 on
+//   digest         begin and now of the running digest, 16 bytes each; version 5
 //   vertex labels  texts by number, without the empty label
 //   edge labels    the same
 //   symbols        the same, of the texts of attributes; from version 4 on
