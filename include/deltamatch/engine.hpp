@@ -14,6 +14,7 @@
 #include "deltamatch/attribute.hpp"
 #include "deltamatch/backend.hpp"
 #include "deltamatch/batch.hpp"
+#include "deltamatch/digest.hpp"
 #include "deltamatch/error.hpp"
 #include "deltamatch/query.hpp"
 #include "deltamatch/result.hpp"
@@ -107,6 +108,20 @@ class Engine {
   /// another one. Queries that are added decide anew. A graph of simple edges keeps them for ever.
   void retain(Timestamp retention);
 
+  /// Whether a vertex whose attributes change gets a fresh number, because conditions of the standing queries read them.
+  [[nodiscard]] bool watches_vertices() const noexcept;
+  /// Makes the engine number as one that watches vertices, from the next batch on. For an engine that repeats the batches of
+  /// another one. Queries that are added or removed decide anew.
+  void watch_vertices(bool watched) noexcept;
+
+  /// The running digest after the latest batch. Engines that are in the same state and take the same batches have the same, so
+  /// replicas can compare theirs. A snapshot keeps it. It costs 1 % of a batch, or 2 to 4 % if edges have keys and attributes.
+  [[nodiscard]] RunningDigest digest() const noexcept;
+  /// Lets the digest begin anew, with a hash of all numbers of the graph. So engines whose graphs are numbered differently do
+  /// not compare theirs. A snapshot of a version without digests begins so when it is restored. O(vertices), and O(edges) if
+  /// edges have keys or are events.
+  void begin_digest() noexcept;
+
   /// The number of the latest batch: 0 before the first.
   [[nodiscard]] std::uint64_t batch() const noexcept;
   /// The event time up to which the stream is complete, if any batch had one.
@@ -142,7 +157,7 @@ class Engine {
   void for_each(const std::function<void(const Update&)>& take) const;
   [[nodiscard]] const EngineOptions& options() const noexcept;
 
-  /// Writes a snapshot of graph, dictionary, window and batch number. The file has checksums and is written aside, then
+  /// Writes a snapshot of graph, dictionary, window, batch number and digest. The file has checksums and is written aside, then
   /// renamed. Standing queries are not part of it. `annotation` is up to 1 MiB of the caller's data, stored in the snapshot.
   void save(const std::filesystem::path& path, std::string_view annotation = {}) const;
   /// Reads the annotation of a snapshot. Throws Error if the file's beginning is torn or corrupt. O(its length).

@@ -7,6 +7,7 @@
 #include "engine/storage/bulk_loader.hpp"
 #include "engine/storage/graph_updates.hpp"
 #include "engine/storage/snapshot.hpp"
+#include "graph/batch_digest.hpp"
 
 namespace deltamatch {
 
@@ -40,6 +41,19 @@ void Engine::Impl::retain(Timestamp span) {
   }
   resolver.set_window(fresh.get(), fresh != nullptr);
   window = std::move(fresh);
+}
+
+void Engine::Impl::commit(Purpose purpose) noexcept {
+  if (purpose == Purpose::start || purpose == Purpose::load) {
+    resolver.commit();
+  } else {
+    digest.now = resolver.commit(digest.now, batches + 1);
+  }
+}
+
+/// Whether a standing query reads attributes of vertices.
+bool Engine::Impl::reads_vertices() const noexcept {
+  return std::ranges::any_of(standing, [](const auto& entry) { return entry.second->bound.reads_vertex_attributes(); });
 }
 
 StandingQuery& Engine::Impl::find(QueryId query) {
@@ -101,6 +115,7 @@ std::vector<QueryId> Engine::replace_queries(std::span<const QueryId> removed, s
     ids[i] = QueryId{impl_->next_query++};
     impl_->standing.emplace_back(ids[i], std::move(fresh[i]));
   }
+  impl_->watches_vertices = impl_->reads_vertices();
   return ids;
 }
 
@@ -134,6 +149,15 @@ Timestamp Engine::retention() const noexcept { return impl_->retains() ? impl_->
 
 void Engine::retain(Timestamp retention) {
   if (impl_->standing.empty() && impl_->options.schema.model != EdgeModel::simple) impl_->retain(retention);
+}
+
+bool Engine::watches_vertices() const noexcept { return impl_->watches_vertices; }
+void Engine::watch_vertices(bool watched) noexcept { impl_->watches_vertices = watched || impl_->reads_vertices(); }
+
+RunningDigest Engine::digest() const noexcept { return impl_->digest; }
+void Engine::begin_digest() noexcept {
+  const Hash128 begin = graph::numbering_hash(impl_->graph);
+  impl_->digest = {begin, begin};
 }
 
 std::uint64_t Engine::batch() const noexcept { return impl_->batches; }
@@ -240,7 +264,7 @@ const EngineOptions& Engine::options() const noexcept { return impl_->options; }
 void Engine::save(const std::filesystem::path& path, std::string_view annotation) const {
   engine::write_snapshot(path,
                          {impl_->options.directed, impl_->options.window, impl_->batches, impl_->watermark,
-                          std::string(annotation), impl_->options.schema, impl_->options.allowed_lateness},
+                          std::string(annotation), impl_->options.schema, impl_->options.allowed_lateness, impl_->digest},
                          impl_->graph);
 }
 
@@ -258,6 +282,7 @@ Engine Engine::restore(const std::filesystem::path& path, unsigned threads, std:
   engine::read_snapshot(path, impl.graph, impl.workers);
   impl.batches = header.batch;
   impl.watermark = header.watermark;
+  header.digest ? static_cast<void>(impl.digest = *header.digest) : engine.begin_digest();
   if (impl.window) {
     for (VertexId v = 0; v < impl.graph.dictionary.capacity(); ++v) {
       impl.graph.for_each_edge(v, false, [&](const graph::Edge& edge, Timestamp time) { impl.window->note(edge, time); });

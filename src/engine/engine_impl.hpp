@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/parallel.hpp"
+#include "deltamatch/digest.hpp"
 #include "deltamatch/engine.hpp"
 #include "engine/batch/anticipation.hpp"
 #include "engine/batch/batch_listing.hpp"
@@ -47,6 +48,9 @@ struct Engine::Impl {
   BatchResult run(const UpdateBatch& batch, const BatchOptions& wanted, Purpose purpose);
   engine::StandingQuery& find(QueryId query);
   void bind_anew();
+  /// Commits the batch of the resolver. The running digest covers it, unless it loads a graph.
+  void commit(Purpose purpose) noexcept;
+  [[nodiscard]] bool reads_vertices() const noexcept;
   [[nodiscard]] Timestamp report_span(const Query& query) const noexcept;
   void retain(Timestamp span);
   /// Whether edges are kept for the conditions of the queries, and no longer.
@@ -86,6 +90,8 @@ struct Engine::Impl {
   std::uint32_t next_query = 0;
   std::uint64_t batches = 0;
   std::optional<Timestamp> watermark;
+  RunningDigest digest;
+  bool watches_vertices = false;
   std::uint64_t label_limit = default_label_limit;
   bool analyzing = false;
 };

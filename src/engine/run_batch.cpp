@@ -131,8 +131,7 @@ void Engine::Impl::BatchRun::apply() {
   {
     const BackendStep step(*engine.backend, "apply");
     engine.resolver.limit_labels(purpose_ == Purpose::absorb ? UINT64_MAX : engine.label_limit);
-    engine.resolver.watch_vertex_attributes(
-        std::ranges::any_of(engine.standing, [](const auto& entry) { return entry.second->bound.reads_vertex_attributes(); }));
+    engine.resolver.watch_vertex_attributes(engine.watches_vertices);
     const bool windowed = engine.window && !engine.retains();
     engine.resolver.go_by_record(windowed && wanted_->record_by_record);
     engine.resolver.mark_changes(
@@ -422,7 +421,7 @@ BatchResult Engine::Impl::BatchRun::settle() noexcept {
     const BackendStep step(*engine_->backend, "settle");
     engine_->graph.settle(engine_->workers);
     result_.seconds.anticipate = engine_->anticipation.end();
-    engine_->resolver.commit();
+    engine_->commit(purpose_);
     stage_ = Stage::settled;
   }
   engine_->watermark = result_.watermark;

@@ -24,6 +24,7 @@
 
 #include "base/stop.hpp"
 #include "deltamatch/batch.hpp"
+#include "deltamatch/digest.hpp"
 #include "deltamatch/id.hpp"
 #include "deltamatch/update.hpp"
 #include "graph/batch_look_up.hpp"
@@ -76,6 +77,8 @@ class BatchResolver {
                                Relabelling relabelling = Relabelling::without_edges, const StopFlag* stop = nullptr);
   /// Call this after the graph has settled the net batch. Refreshes times and releases vertices.
   void commit() noexcept;
+  /// The same. Returns the running digest after this batch, which has a number (batch_digest.cpp).
+  Hash128 commit(const Hash128& before, std::uint64_t batch) noexcept;
   /// Undoes the batch.
   void undo() noexcept;
 

@@ -49,7 +49,7 @@ DataGraph::DataGraph(bool directed, bool timed, SlabAllocator& slabs, Schema sch
             : timed    ? Column::time
                        : Column::none,
             slabs) {
-  if (schema_ != Schema{}) dictionary.give_least_numbers();
+  dictionary.give_least_numbers();
 }
 
 void DataGraph::give_back_vertex_label(LabelId label) noexcept {

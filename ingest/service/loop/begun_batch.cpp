@@ -67,6 +67,7 @@ void match_again(const BegunBatch& begun, Recovered& recovered, InputBatch batch
   StandingQueries standing(recovered.engine, router);
   recovered.engine.spool({.memory = match_memory, .folder = begun.directory.path()});
   standing.replace(queries_of(begun, recovered.reached), recovered.reached.queries);
+  recovered.engine.watch_vertices(mark.watches_vertices);
   Commit commit;
   BatchOptions options;
   options.on_reject = OnReject::skip;
@@ -83,6 +84,8 @@ void match_again(const BegunBatch& begun, Recovered& recovered, InputBatch batch
                 fmt::format("batch {}, read again from the input, differs from the one that is partly published", mark.batch),
                 "start the instance whose state directory holds the log of that batch");
   }
+  must_be_digest_of(mark, recovered.engine.digest(), begun.directory.path().string(),
+                    "start the instance whose state directory holds the log of that batch");
   append_to_log(begun.options, *recovered.log, commit, true);
   recovered.log->sync();
   recovered.reached = mark;

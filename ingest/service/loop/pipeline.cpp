@@ -236,6 +236,7 @@ bool Pipeline::process(InputBatch& batch) {
   Commit commit;
   commit.queries = queries_.names();
   const Timestamp retention = engine_.retention();
+  const bool watches_vertices = engine_.watches_vertices();
   std::optional<BatchResult> matched = match(batch);
   if (!matched) return false;
   commit.result = std::move(*matched);
@@ -268,6 +269,8 @@ bool Pipeline::process(InputBatch& batch) {
   last_.ends = batch.ends;
   last_.watermark = result.watermark;
   last_.retention = retention;
+  last_.watches_vertices = watches_vertices;
+  last_.digest = engine_.digest();
   for (const auto& [partition, time] : batch.times) last_.times.insert_or_assign(partition, time);
   last_.queries = queries_.active();
   last_.reading = reading_;

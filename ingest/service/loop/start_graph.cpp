@@ -101,6 +101,7 @@ Engine begin_engine(const ServiceOptions& options, const EngineOptions& wanted, 
     throw Error(ErrorKind::configuration, "graph.start", "the start graph differs from the one that batch 0 was committed with",
                 "restore graph.start and its files for this start, or restore the state directory from a backup");
   }
+  engine.begin_digest();  // the same graph from other files may be numbered differently
   return engine;
 }
 

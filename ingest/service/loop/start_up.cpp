@@ -133,7 +133,11 @@ class Recutter {
       cut(ranges, *mark);
       // Unlike the log, the input has refused records, so the limit on labels is applied again. No query stands yet.
       engine.retain(mark->retention);
+      engine.watch_vertices(mark->watches_vertices);
       static_cast<void>(engine.process(batch_.updates, OnReject::skip));
+      must_be_digest_of(*mark, engine.digest(), kafka::commit_topic(context_.options.application),
+                        "the input has changed since, or another release made the batch: restore the state directory from a "
+                        "backup, or choose another application name");
       recovered_.reached = std::move(*mark);
       tell();
     }

@@ -25,6 +25,7 @@ nlohmann::json to_json(const Pipeline::Status& status) {
   nlohmann::json out;
   out["batch"] = status.committed.batch;
   out["time"] = status.committed.watermark ? nlohmann::json(*status.committed.watermark) : nlohmann::json();
+  if (status.committed.digest) out["digest"] = to_string(status.committed.digest->now);
   out["updates"] = status.updates;
   out["graph"] = {{"vertices", status.graph.vertices},
                   {"edges", status.graph.edges},

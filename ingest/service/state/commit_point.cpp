@@ -95,6 +95,21 @@ void read_times(const nlohmann::json& object, std::string_view where, CommitPoin
   }
 }
 
+Hash128 read_hash(const nlohmann::json& value, std::string_view where) {
+  const auto text = value.get<std::string>();
+  Hash128 hash;
+  const auto half = [&](std::size_t at, std::uint64_t& number) {
+    const auto [end, error] = std::from_chars(text.data() + at, text.data() + at + 16, number, 16);
+    return error == std::errc() && end == text.data() + at + 16;
+  };
+  if (text.size() != 32 || !half(0, hash.high) || !half(16, hash.low)) refuse(where, "its digest is not a hash");
+  return hash;
+}
+
+RunningDigest read_digest(const nlohmann::json& object, std::string_view where) {
+  return {read_hash(object.at("begin"), where), read_hash(object.at("now"), where)};
+}
+
 }  // namespace
 
 bool is_name(std::string_view name) {
@@ -153,6 +168,9 @@ std::string to_json(const CommitPoint& mark) {
   }
   append_times(out, mark);
   if (mark.retention != 0) out += fmt::format(R"(,"retention":{})", mark.retention);
+  if (mark.watches_vertices) out += R"(,"watches_vertices":true)";
+  if (mark.digest)
+    out += fmt::format(R"(,"digest":{{"begin":"{}","now":"{}"}})", to_string(mark.digest->begin), to_string(mark.digest->now));
   for (std::size_t i = 0; i < mark.suspended.size(); ++i) {
     const SuspendedQuery& query = mark.suspended[i];
     out += i == 0 ? R"(,"suspended":{)" : ",";
@@ -164,6 +182,15 @@ std::string to_json(const CommitPoint& mark) {
   }
   out += '}';
   return out;
+}
+
+void must_be_digest_of(const CommitPoint& mark, const RunningDigest& digest, std::string_view where, std::string_view remedy) {
+  if (!mark.digest || !mark.digest->contradicts(digest)) return;
+  throw Error(where,
+              fmt::format("batch {} leads to another graph, or to other numbers, than when it was committed: the digest is {} "
+                          "now, and its mark says {}",
+                          mark.batch, to_string(digest.now), to_string(mark.digest->now)),
+              remedy);
 }
 
 CommitPoint parse_mark(std::string_view json, std::string_view where) {
@@ -193,6 +220,8 @@ CommitPoint parse_mark(std::string_view json, std::string_view where) {
     }
     read_times(object, where, mark);
     mark.retention = object.value("retention", Timestamp{0});
+    mark.watches_vertices = object.value("watches_vertices", false);
+    if (object.contains("digest")) mark.digest = read_digest(object.at("digest"), where);
     if (object.contains("reading")) mark.reading = object.at("reading").get<std::string>();
     if (object.contains("graph")) {
       const nlohmann::json& graph = object.at("graph");

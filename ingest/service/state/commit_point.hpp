@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "deltamatch/digest.hpp"
 #include "deltamatch/id.hpp"
 #include "deltamatch/match.hpp"
 
@@ -72,7 +73,9 @@ struct CommitPoint {
   std::vector<SuspendedQuery> suspended{};  ///< by name; not among `queries`
   /// The largest time in each partition after the batch, and whether it was idle before. Empty for a graph of simple edges.
   std::map<TopicPartition, PartitionTime> times{};
-  Timestamp retention = 0;  ///< Engine::retention in the batch
+  Timestamp retention = 0;                ///< Engine::retention in the batch
+  bool watches_vertices = false;          ///< Engine::watches_vertices in the batch
+  std::optional<RunningDigest> digest{};  ///< Engine::digest after the batch; nothing if unknown, as in batch 0
   friend bool operator==(const CommitPoint&, const CommitPoint&) = default;
 };
 
@@ -83,11 +86,16 @@ struct CommitPoint {
 ///   {"v":1,"batch":17,"time":1700000000000000,"ends":{"payments":{"0":1200,"1":1187}},"queries":{"ring":"<32 hex digits>"},
 ///   "reading":"<32 hex digits>","graph":{"directed":true,"window":86400000000,"start":"<32 hex digits>"},
 ///   "suspended":{"hub":{"fingerprint":"<32 hex digits>","batch":16,"over":"limit"}}}
-/// `reading` and `graph` are present only if known, `suspended` only if there are any. A graph whose edges are not simple also
+/// `reading` and `graph` are present only if known, `suspended` only if there are any. So is "watches_vertices":true, and
+/// "digest":{"begin":"<32 hex digits>","now":"<32 hex digits>"}. A graph whose edges are not simple also
 /// has "times":{"payments":{"0":1700000000000000,"1":null}},"idle":{"payments":[1]},"retention":86400000000. `time` is null
 /// without a watermark. Topics, partitions and queries ascend, so equal marks have equal bytes. Throws Error(configuration) for
 /// a name that is not UTF-8.
 [[nodiscard]] std::string to_json(const CommitPoint& mark);
+
+/// Throws Error at `where` if the engine, after the mark's batch, has another digest than the mark. It can only tell if both
+/// digests began alike.
+void must_be_digest_of(const CommitPoint& mark, const RunningDigest& digest, std::string_view where, std::string_view remedy);
 
 /// Reads the result of to_json. Throws Error at `where` for anything else.
 [[nodiscard]] CommitPoint parse_mark(std::string_view json, std::string_view where);

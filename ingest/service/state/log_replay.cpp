@@ -10,6 +10,8 @@
 namespace deltamatch::ingest {
 namespace {
 
+constexpr std::string_view remedy = "name an empty state directory, and the service rebuilds the state from Kafka";
+
 Base restore(const SnapshotFile& snapshot, const EngineOptions& options) {
   const std::string where = snapshot.path.string();
   CommitPoint mark = StateDirectory::snapshot_mark(snapshot);
@@ -27,6 +29,7 @@ Base restore(const SnapshotFile& snapshot, const EngineOptions& options) {
   if (engine.batch() != mark.batch || engine.watermark() != mark.watermark) {
     throw Error(where, "the snapshot's annotation does not belong to its graph");
   }
+  must_be_digest_of(mark, engine.digest(), where, remedy);
   return {std::move(engine), std::move(mark)};
 }
 
@@ -60,12 +63,14 @@ std::string replay(const StateDirectory& directory, Base& base, std::uint64_t la
     const LoggedBatch& batch = reader.batch();
     if (hooks.before && !hooks.before(batch)) return "replaying was stopped";
     base.engine.retain(batch.mark.retention);
+    base.engine.watch_vertices(batch.mark.watches_vertices);
     base.engine.absorb(batch.updates);
     if (base.engine.batch() != batch.mark.batch || base.engine.watermark() != batch.mark.watermark) {
       throw Error(directory.path().string(),
                   fmt::format("batch {} of the log does not lead to the watermark that the log states", batch.mark.batch),
-                  "name an empty state directory, and the service rebuilds the state from Kafka");
+                  remedy);
     }
+    must_be_digest_of(batch.mark, base.engine.digest(), directory.path().string(), remedy);
     base.mark = batch.mark;
     if (hooks.after) hooks.after(batch);
   }

@@ -36,6 +36,7 @@ enum class Section : std::uint32_t {
   schema = 8,   ///< of snapshots from version 4 on, as are the next two
   symbols = 9,  ///< texts of attributes
   slots = 10,
+  digest = 11,  ///< from version 5 on
   // graph files
   graph_header = 16,
   vertex_label_ends = 17,
@@ -64,7 +65,7 @@ struct FileKind {
 inline constexpr FileKind snapshot_file{std::string_view("\x8f"
                                                          "DMSNP\r\n",
                                                          8),
-                                        4,
+                                        5,
                                         2,
                                         "snapshot",
                                         "use another snapshot, or build the graph again from its input",

@@ -48,6 +48,8 @@ std::string_view section_name(Section section) noexcept {
       return "symbols";
     case Section::slots:
       return "slots";
+    case Section::digest:
+      return "digest";
     case Section::annotation:
       return "annotation";
     case Section::vertex_label_ends:

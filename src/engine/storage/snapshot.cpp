@@ -2,16 +2,17 @@
 //
 //   header         directed, window, batch, watermark, and the counts in Sizes below
 //   annotation     bytes from the caller
-//   schema         as snapshot_schema.hpp says, and the allowed lateness; version 4
+//   schema         as snapshot_schema.hpp says, and the allowed lateness; from version 4 on
+//   digest         begin and now of the running digest, 16 bytes each; version 5
 //   vertex labels  texts by number, without the empty label
 //   edge labels    the same
-//   symbols        the same, of the texts of attributes; version 4
+//   symbols        the same, of the texts of attributes; from version 4 on
 //   numbers        one bit per dense number that is in use; not compressed, so that a short file cannot claim many
 //   vertices       ascending, as snapshot_elements.hpp says
 //   slots          which slots are in use, if edges have slots: the last ordinal, how many bits, a bit per slot; not compressed
 //   edges          as snapshot_elements.hpp says; in a window with times
 //
-// Version 4 is written only for graphs that need it. A graph of the model `simple` without attributes is written as version 3.
+// Earlier programs wrote version 4 only for graphs with a schema, and version 3 for all others.
 #include "engine/storage/snapshot.hpp"
 
 #include <algorithm>
@@ -31,6 +32,7 @@ namespace deltamatch::engine {
 namespace {
 
 constexpr std::uint32_t version_with_schema = 4;
+constexpr std::uint32_t version_with_digest = 5;
 
 // The least bytes of a vertex (label, id) and of an edge (tail, head, label), unpacked.
 constexpr std::uint64_t least_bytes_of_vertex = 2;
@@ -63,9 +65,14 @@ void write_header(SectionWriter& out, const SnapshotHeader& header, const Sizes&
   }
   out.begin(Section::annotation);
   out.text(header.annotation);
-  if (header.schema == Schema{}) return;
   write_schema(out, header.schema);
   out.signed_number(header.lateness);
+  const RunningDigest digest = header.digest.value_or(RunningDigest{});
+  out.begin(Section::digest);
+  for (const Hash128& hash : {digest.begin, digest.now}) {
+    out.fixed(hash.high, 8);
+    out.fixed(hash.low, 8);
+  }
 }
 
 SnapshotHeader read_header(SectionReader& in, Sizes& sizes) {
@@ -95,6 +102,14 @@ SnapshotHeader read_header(SectionReader& in, Sizes& sizes) {
     header.schema = read_schema(in);
     header.lateness = in.signed_number();
     if (header.lateness < 0) in.refuse("the header contradicts itself");
+  }
+  if (in.version() >= version_with_digest) {
+    in.begin(Section::digest);
+    RunningDigest& digest = header.digest.emplace();
+    for (Hash128* hash : {&digest.begin, &digest.now}) {
+      hash->high = in.fixed(8);
+      hash->low = in.fixed(8);
+    }
   }
   return header;
 }
@@ -221,15 +236,12 @@ void require_same_kind(const std::filesystem::path& path, const SnapshotHeader& 
 void write_snapshot(const std::filesystem::path& path, const SnapshotHeader& header, const graph::DataGraph& graph) {
   if (header.annotation.size() > max_annotation)
     throw Error(path.string(), "the annotation exceeds 1 MiB", "shorten the annotation");
-  FileKind kind = snapshot_file;
-  const bool has_schema = header.schema != Schema{};
-  if (!has_schema) kind.version = version_with_schema - 1;
-  SectionWriter out(path, kind);
+  SectionWriter out(path);
   const Sizes sizes = sizes_of(graph);
   write_header(out, header, sizes);
   write_labels(out, Section::vertex_labels, graph.vertex_labels);
   write_labels(out, Section::edge_labels, graph.edge_labels);
-  if (has_schema) write_symbols(out, graph.symbols);
+  write_symbols(out, graph.symbols);
   write_vertices(out, graph, sizes.numbers);
   write_edges(out, graph, sizes.numbers);
   out.commit();

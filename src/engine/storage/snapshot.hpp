@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "deltamatch/digest.hpp"
 #include "deltamatch/id.hpp"
 #include "graph/data_graph.hpp"
 
@@ -18,9 +19,10 @@ struct SnapshotHeader {
   Timestamp window = 0;  ///< 0: no window, and edges have no times
   std::uint64_t batch = 0;
   std::optional<Timestamp> watermark = std::nullopt;
-  std::string annotation = {};  ///< for the caller's use, up to max_annotation bytes
-  Schema schema = {};           ///< that of the graph
-  Timestamp lateness = 0;       ///< EngineOptions::allowed_lateness; stored only with a schema
+  std::string annotation = {};                         ///< for the caller's use, up to max_annotation bytes
+  Schema schema = {};                                  ///< that of the graph
+  Timestamp lateness = 0;                              ///< EngineOptions::allowed_lateness
+  std::optional<RunningDigest> digest = std::nullopt;  ///< nothing if the file's version has none
 };
 
 inline constexpr std::size_t max_annotation = std::size_t{1} << 20;

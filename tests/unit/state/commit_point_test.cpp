@@ -42,6 +42,12 @@ TEST(CommitPoint, SurvivesItsText) {
             R"("long":{"fingerprint":"00aa","batch":17,"over":"timeout"}}})");
   EXPECT_EQ(parse_mark(to_json(mark), "here"), mark);
   EXPECT_EQ(parse_mark(to_json(CommitPoint{}), "here"), CommitPoint{});
+  with_keys.watches_vertices = true;
+  with_keys.digest = {{0, 1}, {UINT64_MAX, 0xabc}};
+  EXPECT_EQ(to_json(with_keys).substr(to_json(with_keys).find(",\"ret")),
+            R"x(,"retention":3600000000,"watches_vertices":true,"digest":{"begin":"00000000000000000000000000000001",)x"
+            R"x("now":"ffffffffffffffff0000000000000abc"}})x");
+  EXPECT_EQ(parse_mark(to_json(with_keys), "here"), with_keys);
 }
 
 TEST(CommitPoint, RefusesAnythingElse) {
@@ -57,6 +63,8 @@ TEST(CommitPoint, RefusesAnythingElse) {
         R"({"v":1,"batch":1,"time":null,"ends":{},"queries":{},"suspended":{"hub":{"fingerprint":"00","batch":1,"over":"x"}}})",
         R"({"v":1,"batch":1,"time":null,"ends":{},"queries":{},"times":{"t":{"0":"x"}}})",
         R"({"v":1,"batch":1,"time":null,"ends":{},"queries":{},"times":{"t":{"0":1}},"idle":{"t":[1]}})",
+        R"({"v":1,"batch":1,"time":null,"ends":{},"queries":{},"digest":{"begin":"00","now":"00"}})",
+        R"({"v":1,"batch":1,"time":null,"ends":{},"queries":{},"digest":{"begin":"00000000000000000000000000000000"}})",
         R"({"v":1,"batch":1,"time":null,"ends":{},"queries":{},"graph":{"directed":true,"window":0}})"}) {
     EXPECT_THROW(static_cast<void>(parse_mark(text, "here")), Error) << text;
   }

@@ -95,6 +95,63 @@ TEST_F(RecoveryTest, BatchesBeforeTheFirstWatermarkAreReplayedWithoutOne) {
   expect_recovers(1);
 }
 
+/// Logs a batch with a mark that `change` forges.
+void append_forged(Scene& scene, const std::function<void(CommitPoint&)>& change) {
+  const auto drawn = scene.draws().batch(30, &scene.live());
+  change(drawn->mark);
+  append(*scene.log, *drawn);
+  scene.mark = scene.marks[drawn->mark.batch] = drawn->mark;
+  scene.states[drawn->mark.batch] = to_text(scene.live());
+  scene.log->sync();
+}
+
+TEST_F(RecoveryTest, ABatchThatLeadsToAnotherDigestIsRefused) {
+  scene_.run(7);
+  append_forged(scene_, [](CommitPoint& mark) { mark.digest->now.low ^= 1; });
+  scene_.run(2);
+  try {
+    static_cast<void>(recovered(10));
+    FAIL() << "a forged digest was taken";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("batch 8 leads to another graph, or to other numbers, than when it was committed"));
+    EXPECT_THAT(error.what(), HasSubstr("name an empty state directory, and the service rebuilds the state from Kafka"));
+  }
+  EXPECT_THROW(static_cast<void>(recovered(10)), Error);  // and again
+}
+
+TEST_F(RecoveryTest, ALostUpdateIsNoticed) {
+  scene_.run(3);
+  const auto drawn = scene_.draws().batch(30, &scene_.live());
+  std::vector<Update> fewer(drawn->updates.updates().begin(), drawn->updates.updates().end());
+  Update fresh;
+  fresh.kind = UpdateKind::insert_vertex;
+  fresh.source = Id(4711);
+  fewer.push_back(fresh);
+  scene_.log->append(drawn->mark, fewer, drawn->updates.watermark(), {}, {}, drawn->updates.steps());
+  scene_.log->sync();
+  scene_.marks[4] = drawn->mark;
+  EXPECT_THROW(static_cast<void>(recovered(4)), Error);
+}
+
+TEST_F(RecoveryTest, MarksWithoutADigestOrWithOneThatBeganOtherwiseAreNotCompared) {
+  scene_.run(2);
+  append_forged(scene_, [](CommitPoint& mark) { mark.digest.reset(); });
+  append_forged(scene_, [](CommitPoint& mark) { mark.digest = {{1, 2}, {3, 4}}; });
+  scene_.run(2);
+  expect_recovers(6);
+  EXPECT_EQ(scene_.marks.at(6).digest, scene_.live().digest());
+}
+
+TEST_F(RecoveryTest, ASnapshotWithAnotherDigestThanItsMarkIsSetAside) {
+  scene_.run(5);
+  const CommitPoint sound = scene_.mark;
+  scene_.mark.digest->now.high ^= 1;
+  snapshot();
+  scene_.mark = sound;
+  expect_recovers(5);
+  EXPECT_EQ(progress_.size(), 5U);  // the log was replayed from the beginning
+}
+
 TEST_F(RecoveryTest, FromASnapshotOfTheCommittedBatch) {
   scene_.run(30);
   snapshot();

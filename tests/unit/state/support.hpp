@@ -142,7 +142,11 @@ class Draws {
     if (below(3) == 0) {
       drawn->updates.set_watermark(time_ - static_cast<Timestamp>(below(50)));
       if (batch_ % 2 == 0) drawn->updates.set_steps({{1, time_ - 60}, {5 + batch_ % 3, time_ - 50}});
-      if (engine == nullptr) drawn->mark.retention = static_cast<Timestamp>(batch_ % 3);
+      if (engine == nullptr) {
+        drawn->mark.retention = static_cast<Timestamp>(batch_ % 3);
+        drawn->mark.watches_vertices = batch_ % 2 == 0;
+        drawn->mark.digest = {{batch_, 2}, {UINT64_MAX, batch_ % 5}};
+      }
     }
     drawn->mark.batch = ++batch_;
     drawn->mark.ends[{"edges", 0}] = static_cast<std::int64_t>(10 * batch_);
@@ -151,6 +155,7 @@ class Draws {
     if (engine != nullptr) {
       engine->absorb(drawn->updates);
       drawn->mark.watermark = engine->watermark();
+      drawn->mark.digest = engine->digest();
     }
     for (std::uint64_t s = below(3); s > 0; --s) {
       drawn->sinks.push_back(s == 1 ? "file" : "hook");
