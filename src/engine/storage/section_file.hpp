@@ -36,6 +36,8 @@ enum class Section : std::uint32_t {
   schema = 8,   ///< of snapshots from version 4 on, as are the next two
   symbols = 9,  ///< texts of attributes
   slots = 10,
+  order = 12,      ///< of snapshots from version 5 on, as is the next
+  deletions = 13,  ///< that are remembered
   // graph files
   graph_header = 16,
   vertex_label_ends = 17,
@@ -64,7 +66,7 @@ struct FileKind {
 inline constexpr FileKind snapshot_file{std::string_view("\x8f"
                                                          "DMSNP\r\n",
                                                          8),
-                                        4,
+                                        5,
                                         2,
                                         "snapshot",
                                         "use another snapshot, or build the graph again from its input",

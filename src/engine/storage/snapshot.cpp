@@ -3,6 +3,7 @@
 //   header         directed, window, batch, watermark, and the counts in Sizes below
 //   annotation     bytes from the caller
 //   schema         as snapshot_schema.hpp says, and the allowed lateness; version 4
+//   order          whether time orders records; version 5
 //   vertex labels  texts by number, without the empty label
 //   edge labels    the same
 //   symbols        the same, of the texts of attributes; version 4
@@ -10,8 +11,9 @@
 //   vertices       ascending, as snapshot_elements.hpp says
 //   slots          which slots are in use, if edges have slots: the last ordinal, how many bits, a bit per slot; not compressed
 //   edges          as snapshot_elements.hpp says; in a window with times
+//   deletions      that are remembered, by name, if time orders records: how many, and each with its name and its times
 //
-// Version 4 is written only for graphs that need it. A graph of the model `simple` without attributes is written as version 3.
+// Versions 4 and 5 are written only for graphs that need them. A graph of the model `simple` without attributes is written as version 3.
 #include "engine/storage/snapshot.hpp"
 
 #include <algorithm>
@@ -31,6 +33,7 @@ namespace deltamatch::engine {
 namespace {
 
 constexpr std::uint32_t version_with_schema = 4;
+constexpr std::uint32_t version_with_order = 5;
 
 // The least bytes of a vertex (label, id) and of an edge (tail, head, label), unpacked.
 constexpr std::uint64_t least_bytes_of_vertex = 2;
@@ -51,6 +54,37 @@ Sizes sizes_of(const graph::DataGraph& graph) {
   return {graph.vertex_labels.size(), graph.edge_labels.size(), numbers, graph.dictionary.size(), graph.edges()};
 }
 
+void write_order(SectionWriter& out, EventOrder order) {
+  out.begin(Section::order);
+  out.byte(order == EventOrder::time ? 1 : 0);
+}
+
+EventOrder read_order(SectionReader& in) {
+  in.begin(Section::order);
+  return in.number(1) != 0 ? EventOrder::time : EventOrder::arrival;
+}
+
+void write_deletions(SectionWriter& out, std::span<const graph::Deletions::Entry> deletions) {
+  out.begin(Section::deletions);
+  out.number(deletions.size());
+  for (const auto& [name, times] : deletions) {
+    out.text(name);
+    out.number(times.size());
+    for (const Timestamp time : times) out.signed_number(time);
+  }
+}
+
+void read_deletions(SectionReader& in, graph::Deletions& deletions) {
+  in.begin(Section::deletions);
+  std::string name;
+  for (std::uint64_t left = in.number(); left > 0; --left) {
+    in.text(name);
+    std::vector<Timestamp> times;
+    for (std::uint64_t more = in.number(); more > 0; --more) times.push_back(in.signed_number());
+    if (!deletions.restore(name, std::move(times))) in.refuse("a deletion occurs twice, or at impossible times");
+  }
+}
+
 void write_header(SectionWriter& out, const SnapshotHeader& header, const Sizes& sizes) {
   out.begin(Section::header);
   out.byte(header.directed ? 1 : 0);
@@ -63,9 +97,10 @@ void write_header(SectionWriter& out, const SnapshotHeader& header, const Sizes&
   }
   out.begin(Section::annotation);
   out.text(header.annotation);
-  if (header.schema == Schema{}) return;
+  if (header.schema == Schema{} && header.order == EventOrder::arrival) return;
   write_schema(out, header.schema);
   out.signed_number(header.lateness);
+  if (header.order == EventOrder::time) write_order(out, header.order);
 }
 
 SnapshotHeader read_header(SectionReader& in, Sizes& sizes) {
@@ -96,6 +131,9 @@ SnapshotHeader read_header(SectionReader& in, Sizes& sizes) {
     header.lateness = in.signed_number();
     if (header.lateness < 0) in.refuse("the header contradicts itself");
   }
+  if (in.version() >= version_with_order) header.order = read_order(in);
+  if (header.order == EventOrder::time && header.window == 0 && header.schema.model == EdgeModel::simple)
+    in.refuse("the header contradicts itself");
   return header;
 }
 
@@ -218,12 +256,14 @@ void require_same_kind(const std::filesystem::path& path, const SnapshotHeader& 
 
 }  // namespace
 
-void write_snapshot(const std::filesystem::path& path, const SnapshotHeader& header, const graph::DataGraph& graph) {
+void write_snapshot(const std::filesystem::path& path, const SnapshotHeader& header, const graph::DataGraph& graph,
+                    std::span<const graph::Deletions::Entry> deletions) {
   if (header.annotation.size() > max_annotation)
     throw Error(path.string(), "the annotation exceeds 1 MiB", "shorten the annotation");
   FileKind kind = snapshot_file;
-  const bool has_schema = header.schema != Schema{};
-  if (!has_schema) kind.version = version_with_schema - 1;
+  const bool by_time = header.order == EventOrder::time;
+  const bool has_schema = by_time || header.schema != Schema{};
+  if (!by_time) kind.version = has_schema ? version_with_schema : version_with_schema - 1;
   SectionWriter out(path, kind);
   const Sizes sizes = sizes_of(graph);
   write_header(out, header, sizes);
@@ -232,6 +272,7 @@ void write_snapshot(const std::filesystem::path& path, const SnapshotHeader& hea
   if (has_schema) write_symbols(out, graph.symbols);
   write_vertices(out, graph, sizes.numbers);
   write_edges(out, graph, sizes.numbers);
+  if (by_time) write_deletions(out, deletions);
   out.commit();
 }
 
@@ -241,7 +282,7 @@ SnapshotHeader read_snapshot_header(const std::filesystem::path& path) {
   return read_header(in, sizes);
 }
 
-void read_snapshot(const std::filesystem::path& path, graph::DataGraph& graph, Workers& workers) {
+void read_snapshot(const std::filesystem::path& path, graph::DataGraph& graph, Workers& workers, graph::Deletions* deletions) {
   SectionReader in(path);
   Sizes sizes{};
   const SnapshotHeader header = read_header(in, sizes);
@@ -253,6 +294,10 @@ void read_snapshot(const std::filesystem::path& path, graph::DataGraph& graph, W
     read_vertices(in, sizes, graph);
     read_edges(in, sizes.edges, sizes.edge_labels, graph, workers);
     require_uses(in, graph.symbols);
+    if (header.order == EventOrder::time) {
+      graph::Deletions unused(graph.model(), graph.directed());
+      read_deletions(in, deletions != nullptr ? *deletions : unused);
+    }
     graph.give_back_labels();  // earlier versions kept labels that nothing has
   } catch (const std::bad_alloc&) {
     throw Error(path.string(),
