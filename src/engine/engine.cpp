@@ -244,12 +244,13 @@ void Engine::analyze(bool on) noexcept { impl_->analyzing = on; }
 const EngineOptions& Engine::options() const noexcept { return impl_->options; }
 
 void Engine::save(const std::filesystem::path& path, std::string_view annotation) const {
-  engine::write_snapshot(path,
-                         {impl_->options.directed, impl_->options.window, impl_->batches, impl_->watermark,
-                          std::string(annotation), impl_->options.schema, impl_->options.allowed_lateness, impl_->options.order},
-                         impl_->graph,
-                         impl_->deletions ? impl_->deletions->entries(impl_->window.get(), impl_->watermark)
-                                          : std::vector<graph::Deletions::Entry>());
+  engine::write_snapshot(
+      path,
+      {impl_->options.directed, impl_->options.window, impl_->batches, impl_->watermark, std::string(annotation),
+       impl_->options.schema, impl_->options.allowed_lateness, impl_->options.order},
+      impl_->graph,
+      impl_->deletions ? impl_->deletions->entries(impl_->window.get(), impl_->watermark)
+                       : std::vector<graph::Deletions::Entry>());
 }
 
 std::string Engine::annotation(const std::filesystem::path& path) { return engine::read_snapshot_header(path).annotation; }

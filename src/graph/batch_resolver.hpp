@@ -246,9 +246,10 @@ class BatchResolver {
   bool marks_ = false;
   bool by_record_ = false;
   std::optional<Timestamp> cut_mark_;  // the watermark of a batch that is cut
-  std::vector<Timestamp> running_;     // by update, the watermark after its record; if marks are wanted, edges expire, or time orders them
-  LabelId last_label_ = empty_label;   // the vertex label that was looked up last
-  bool labels_hold_ = false;           // looked-up numbers of edge labels are still valid
+  std::vector<Timestamp>
+      running_;  // by update, the watermark after its record; if marks are wanted, edges expire, or time orders them
+  LabelId last_label_ = empty_label;  // the vertex label that was looked up last
+  bool labels_hold_ = false;          // looked-up numbers of edge labels are still valid
   // Labels that had no number before the batch, in the order in which they got one.
   std::vector<LabelId> fresh_vertex_labels_;
   std::vector<LabelId> fresh_edge_labels_;

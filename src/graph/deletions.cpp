@@ -91,7 +91,7 @@ void Deletions::take_back(std::size_t changes) noexcept {
   for (; changes_.size() > changes; changes_.pop_back()) {
     auto& [name, before] = changes_.back();
     const auto at = table_.find(name);
-    if (at == table_.end()) continue;  // there was no memory for the change
+    if (at == table_.end()) continue;                                        // there was no memory for the change
     heap_bytes_ += (before.size() - at->second.size()) * sizeof(Timestamp);  // modulo 2^64
     at->second = std::move(before);
   }

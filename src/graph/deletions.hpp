@@ -1,8 +1,8 @@
 // Deletions that a graph remembers, so that an insertion which comes later but is older loses against them.
 //
-// An edge is named by what a record says of it, because its vertices may be unknown: by its key in the model `keyed`, else by
-// ids and label. In the models `simple` and `keyed`, the newest deletion of each edge is remembered. In the model `events`, a
-// deletion that found no event waits for one, and takes one only.
+// An edge is named by what a record says of it, because its vertices may be unknown. In the model `keyed` that is its key, else
+// its ids and its label. In the models `simple` and `keyed`, the newest deletion of each edge is remembered. In the model
+// `events`, a deletion that found no event waits for one, and takes one only.
 //
 // All changes of a batch can be undone until `commit`. Deletions that the window has passed are dropped. O(1) per look-up.
 #pragma once

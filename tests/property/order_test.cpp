@@ -20,8 +20,8 @@
 namespace deltamatch::property {
 namespace {
 
-/// Events of fewer kinds end in one graph whatever their order: each edge is deleted at most once, and then one event of it is
-/// not newer.
+/// What streams have. `ordered` events lead to one graph however late they come. There is at most one deletion for each pair of
+/// for each pair of ends, and one event that is not newer.
 enum class Kinds { all, ordered };
 
 struct Edge {
@@ -68,7 +68,8 @@ class Plain {
     } else if (case_->model == EdgeModel::events) {
       record.kind == UpdateKind::insert_edge ? insert_event(edge, *time) : delete_event(edge, time);
     } else {
-      const std::string name = case_->model == EdgeModel::keyed ? record.key : edge.source + '|' + edge.target + '|' + edge.label;
+      const std::string name =
+          case_->model == EdgeModel::keyed ? record.key : edge.source + '|' + edge.target + '|' + edge.label;
       take_named(record, edge, name);
     }
     if (time && (!watermark_ || *time > *watermark_)) watermark_ = time;
@@ -180,11 +181,12 @@ void delay(std::mt19937_64& random, Case& of) {
 class Runner {
  public:
   explicit Runner(const Case& of)
-      : case_(&of), engine_({.directed = of.directed,
-                             .threads = 1,
-                             .window = of.window ? of.span : 0,
-                             .order = EventOrder::time,
-                             .schema = {of.model, {}, {}}}) {
+      : case_(&of),
+        engine_({.directed = of.directed,
+                 .threads = 1,
+                 .window = of.window ? of.span : 0,
+                 .order = EventOrder::time,
+                 .schema = {of.model, {}, {}}}) {
     add_query();
   }
 
@@ -234,8 +236,7 @@ class Runner {
  private:
   void add_query() {
     const std::string pattern = case_->directed ? "(a)-->(b)-->(c)" : "(a)--(b)--(c)";
-    engine_.add_query(
-        parse_pattern(case_->window ? pattern : pattern + " WITHIN " + std::to_string(case_->span) + "us", "q"));
+    engine_.add_query(parse_pattern(case_->window ? pattern : pattern + " WITHIN " + std::to_string(case_->span) + "us", "q"));
   }
   const Case* case_;
   Engine engine_;

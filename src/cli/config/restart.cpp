@@ -48,7 +48,8 @@ std::vector<std::string> keys_that_need_restart(const ServiceConfig& before, con
   compare("transaction_timeout", transaction_timeout == transaction_timeout_now);
   compare("input", alone(input) == alone(input_now));
   compare("graph", start_graph == start_graph_now && directed == directed_now && window == window_now &&
-                       lateness == lateness_now && order == order_now && schema == schema_now && attributes_of(input) == attributes_of(input_now));
+                       lateness == lateness_now && order == order_now && schema == schema_now &&
+                       attributes_of(input) == attributes_of(input_now));
   compare("batch", batching == batching_now);
   compare("engine", threads == threads_now && backend == backend_now);
   compare("sinks", sinks == sinks_now);

@@ -101,8 +101,9 @@ ingest::CodecOptions read_graph(Section section, ingest::ServiceOptions& service
       {{"arrival", EventOrder::arrival}, {"time", EventOrder::time}}};
   EventOrder order{};
   if (section.choice("order", order, orders) && order == EventOrder::time) {
-    section.refuse("order", "the service takes records as they come",
-                   "leave it out, and keep the records of each edge in one partition; deltamatch replay --order time orders files");
+    section.refuse(
+        "order", "the service takes records as they come",
+        "leave it out, and keep the records of each edge in one partition; deltamatch replay --order time orders files");
   }
   read_start(section.section("start"), service.start_graph, graph);
   section.finish();

@@ -214,7 +214,8 @@ Option add_replay_options(const Command& command, ReplayOptions& options) {
   add_duration(command, "--allowed-lateness", options.allowed_lateness,
                "How late records may come for matches of patterns WITHIN (default: 0)")
       .group(group);
-  add_choice(command, "--order", options.order, "Whether an older record loses against a newer one that came before (default: arrival)",
+  add_choice(command, "--order", options.order,
+             "Whether an older record loses against a newer one that came before (default: arrival)",
              std::vector<std::pair<std::string, EventOrder>>{{"arrival", EventOrder::arrival}, {"time", EventOrder::time}})
       .group(group);
   add_input_options(command, options.input, "", "the stream", true);

@@ -13,7 +13,8 @@
 //   edges          as snapshot_elements.hpp says; in a window with times
 //   deletions      that are remembered, by name, if time orders records: how many, and each with its name and its times
 //
-// Versions 4 and 5 are written only for graphs that need them. A graph of the model `simple` without attributes is written as version 3.
+// Versions 4 and 5 are written only for graphs that need them. A graph of the model `simple` without attributes is written as
+// version 3.
 #include "engine/storage/snapshot.hpp"
 
 #include <algorithm>

@@ -41,7 +41,8 @@ void write_snapshot(const std::filesystem::path& path, const SnapshotHeader& hea
 
 /// Restores dense ids, labels, vertices and edges into an empty graph that was made as the header says. Edges have times if
 /// there is a window. If edges have slots, they get theirs back, and their ordinals. Bytes are used only after their checksum
-/// was verified. Remembered deletions are added to `deletions`, unless it is null. Throws Error if the graph is of another kind, or if anything is damaged; then the graph must not be used.
+/// was verified. Remembered deletions are added to `deletions`, unless it is null. Throws Error if the graph is of another
+/// kind, or if anything is damaged; then the graph must not be used.
 void read_snapshot(const std::filesystem::path& path, graph::DataGraph& graph, Workers& workers,
                    graph::Deletions* deletions = nullptr);
 
