@@ -21,7 +21,7 @@ namespace deltamatch::property {
 namespace {
 
 /// What streams have. `ordered` events lead to one graph however late they come. There is at most one deletion for each pair of
-/// for each pair of ends, and one event that is not newer.
+/// ends, and one event that is not newer.
 enum class Kinds { all, ordered };
 
 struct Edge {
