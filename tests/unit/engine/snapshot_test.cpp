@@ -276,10 +276,10 @@ TEST_F(SnapshotTest, ErrorsSayWhatTheFileIs) {
   std::string bytes = read(path_);
   EXPECT_THAT(bytes.substr(1, 5), "DMSNP");
   ASSERT_EQ(bytes[8], 3);
-  for (const char other : {1, 5}) {
+  for (const char other : {1, 6}) {
     bytes[8] = other;
     write(path_, bytes);
-    EXPECT_THAT(refusal(), HasSubstr("version " + std::to_string(other) + ", while this program reads versions 2 to 4"));
+    EXPECT_THAT(refusal(), HasSubstr("version " + std::to_string(other) + ", while this program reads versions 2 to 5"));
   }
   write(path_, "source,target\n1,2\n");
   EXPECT_THAT(refusal(), HasSubstr("it is not a snapshot"));
