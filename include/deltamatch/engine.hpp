@@ -29,6 +29,16 @@ namespace engine {
 struct BulkLoader;
 }
 
+/// In which order records of edges count.
+enum class EventOrder : std::uint8_t {
+  arrival,  ///< as they come
+  /// By their time: a record loses against a newer one of its edge. At equal times the later one to come counts. A record
+  /// without a time, or with one that lies far ahead, counts as it comes. So do records of vertices. Deletions are remembered
+  /// for the window, or as long as patterns WITHIN a time need. In the model `events`, a deletion that finds no event takes the
+  /// next one to come that is not newer.
+  time
+};
+
 struct EngineOptions {
   bool directed = true;
   unsigned threads = 0;  ///< 0: as many as the machine has cores
@@ -36,6 +46,8 @@ struct EngineOptions {
   Timestamp window = 0;
   /// How late records may come, in microseconds, so that matches of patterns with WITHIN are still reported.
   Timestamp allowed_lateness = 0;
+  /// Time needs a window, or WITHIN in every standing query. Until one is added, all deletions are remembered.
+  EventOrder order = EventOrder::arrival;
   Schema schema{};                             ///< which edges there are
   std::shared_ptr<Backend> backend = nullptr;  ///< null: that of make_cpu_backend
   friend bool operator==(const EngineOptions&, const EngineOptions&) = default;

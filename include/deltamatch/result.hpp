@@ -18,9 +18,9 @@ namespace deltamatch {
 struct Ignored {
   std::uint64_t duplicate_insert = 0;  ///< the edge existed already
   std::uint64_t absent_delete = 0;     ///< the edge (or vertex) did not exist
-  std::uint64_t superseded = 0;        ///< a later update of the same edge in the batch replaced it
-  std::uint64_t late = 0;              ///< the window had already passed the edge's time
-  std::uint64_t self_loop = 0;         ///< an insertion or deletion of an edge from a vertex to itself
+  std::uint64_t superseded = 0;  ///< a later update of the edge in the batch replaced it, or a newer one (EventOrder::time)
+  std::uint64_t late = 0;        ///< the window had already passed the edge's time
+  std::uint64_t self_loop = 0;   ///< an insertion or deletion of an edge from a vertex to itself
   Ignored& operator+=(const Ignored& other) noexcept;
 };
 

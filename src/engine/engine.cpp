@@ -40,6 +40,7 @@ void Engine::Impl::retain(Timestamp span) {
     graph.for_each_edge(v, false, [&](const graph::Edge& edge, Timestamp time) { fresh->note(edge, time); });
   }
   resolver.set_window(fresh.get(), fresh != nullptr);
+  if (deletions) deletions->window_changed();
   window = std::move(fresh);
 }
 
@@ -106,6 +107,11 @@ std::vector<QueryId> Engine::replace_queries(std::span<const QueryId> removed, s
     if (!is_removed(entry)) retain_for(entry.second->bound.query);
   }
   for (const auto& query : fresh) retain_for(query->bound.query);
+  if (impl_->deletions && impl_->options.window == 0 && !bounded) {
+    throw Error(ErrorKind::configuration, "order",
+                "order by time needs a window, or WITHIN in every query, because deletions are remembered for it",
+                "set a window, end each pattern with WITHIN TIME, or order by arrival");
+  }
   std::vector<QueryId> ids(fresh.size());
   impl_->standing.reserve(impl_->standing.size() + fresh.size());
   impl_->retain(bounded ? retained : 0);
@@ -216,7 +222,7 @@ GraphStatistics Engine::graph() const {
   statistics.edge_labels = impl_->graph.edge_labels.count() - 1;
   statistics.label_bytes = impl_->graph.vertex_labels.bytes() + impl_->graph.edge_labels.bytes();
   statistics.bytes = statistics.adjacency_bytes + statistics.dictionary_bytes + statistics.label_bytes +
-                     (impl_->window ? impl_->window->bytes() : 0);
+                     (impl_->window ? impl_->window->bytes() : 0) + (impl_->deletions ? impl_->deletions->bytes() : 0);
   return statistics;
 }
 
@@ -262,10 +268,13 @@ void Engine::analyze(bool on) noexcept { impl_->analyzing = on; }
 const EngineOptions& Engine::options() const noexcept { return impl_->options; }
 
 void Engine::save(const std::filesystem::path& path, std::string_view annotation) const {
-  engine::write_snapshot(path,
-                         {impl_->options.directed, impl_->options.window, impl_->batches, impl_->watermark,
-                          std::string(annotation), impl_->options.schema, impl_->options.allowed_lateness, impl_->digest},
-                         impl_->graph);
+  engine::write_snapshot(
+      path,
+      {impl_->options.directed, impl_->options.window, impl_->batches, impl_->watermark, std::string(annotation),
+       impl_->options.schema, impl_->options.allowed_lateness, impl_->options.order, impl_->digest},
+      impl_->graph,
+      impl_->deletions ? impl_->deletions->entries(impl_->window.get(), impl_->watermark)
+                       : std::vector<graph::Deletions::Entry>());
 }
 
 std::string Engine::annotation(const std::filesystem::path& path) { return engine::read_snapshot_header(path).annotation; }
@@ -276,10 +285,11 @@ Engine Engine::restore(const std::filesystem::path& path, unsigned threads, std:
                  .threads = threads,
                  .window = header.window,
                  .allowed_lateness = header.lateness,
+                 .order = header.order,
                  .schema = header.schema,
                  .backend = std::move(backend)});
   Impl& impl = *engine.impl_;
-  engine::read_snapshot(path, impl.graph, impl.workers);
+  engine::read_snapshot(path, impl.graph, impl.workers, impl.deletions.get());
   impl.batches = header.batch;
   impl.watermark = header.watermark;
   header.digest ? static_cast<void>(impl.digest = *header.digest) : engine.begin_digest();

@@ -19,6 +19,7 @@
 #include "engine/whole/static_match.hpp"
 #include "graph/batch_resolver.hpp"
 #include "graph/data_graph.hpp"
+#include "graph/deletions.hpp"
 #include "match/backend.hpp"
 #include "match/matcher.hpp"
 
@@ -38,6 +39,13 @@ struct Engine::Impl {
       throw Error(ErrorKind::configuration, "window", "the span is negative", "give a positive span, or 0 for none");
     if (wanted.allowed_lateness < 0)
       throw Error(ErrorKind::configuration, "allowed lateness", "the span is negative", "give a positive span, or 0 for none");
+    if (wanted.order == EventOrder::time) {
+      if (wanted.schema.model == EdgeModel::simple && wanted.window == 0)
+        throw Error(ErrorKind::configuration, "order", "order by time needs a window, because deletions are remembered for it",
+                    "set a window, or order by arrival");
+      deletions = std::make_unique<graph::Deletions>(wanted.schema.model, wanted.directed);
+      resolver.order_by_time(deletions.get());
+    }
     if (capabilities.own_memory) graph.track_changes();
   }
 
@@ -78,6 +86,7 @@ struct Engine::Impl {
   Workers workers;
   graph::DataGraph graph;
   std::unique_ptr<graph::Window> window;
+  std::unique_ptr<graph::Deletions> deletions;  // null unless time orders records
   graph::BatchResolver resolver;
   engine::Anticipation anticipation;
   engine::PlanTrials trials;

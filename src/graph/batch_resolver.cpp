@@ -9,6 +9,7 @@ const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject o
                                             Relabelling relabelling, const StopFlag* stop) {
   stop_ = stop;
   relabelling_ = relabelling;
+  watermark_ = watermark;
   if (batch.size() > UINT32_MAX / 2)
     throw Error("batch", "a batch has more than 2^31 updates", "cut the stream into smaller batches");
   result_.net.clear();
@@ -68,7 +69,7 @@ bool BatchResolver::read_all(const UpdateBatch& batch, OnReject on_reject, std::
   std::size_t passed = 0;                           // number of rejects passed
   running_.clear();
   const bool by_record = by_record_ && window_ != nullptr && !retains_;
-  const bool marks = marks_ || by_record;
+  const bool marks = marks_ || by_record || deletions_ != nullptr;
   if (marks) running_.reserve(updates_.size());
   const auto steps = batch.steps();
   std::optional<Timestamp> risen = watermark;
@@ -226,11 +227,13 @@ std::optional<Reject> BatchResolver::read_record(std::size_t first, std::size_t 
                           undo_.size(),
                           result_.ignored.absent_delete,
                           result_.ignored.self_loop,
+                          result_.ignored.superseded,
                           fresh_vertex_labels_.size(),
                           fresh_edge_labels_.size(),
                           graph_->edge_table ? graph_->edge_table->created().size() : 0,
                           drops_.size(),
                           keyed_undo_.size(),
+                          deletions_ != nullptr ? deletions_->changes() : 0,
                           result_.rebound};
   irrevocable_ = false;
   for (std::size_t i = first; i < last; ++i) {
@@ -252,6 +255,9 @@ void BatchResolver::take_back(const Checkpoint& to) {
   unknown_deletes_.resize(to.unknown_deletes);
   result_.ignored.absent_delete = to.absent_deletes;
   result_.ignored.self_loop = to.self_loops;
+  result_.ignored.superseded = to.superseded;
+  if (deletions_ != nullptr) deletions_->take_back(to.deletions);
+  if (timed_entries_ > to.entries) forget_live_times();
   result_.rebound = to.rebound;
   const auto spare = [&](VertexId vertex) {  // usually the last one
     const auto at = std::find(doomed_.rbegin(), doomed_.rend(), vertex);
@@ -358,6 +364,7 @@ std::optional<RejectReason> BatchResolver::read_edge(const Update& update, std::
   Mention target = mention(update.target, find(update.target, ends.target_hash, ends.target), update.target_label);
   if (source.conflict || target.conflict) return RejectReason::label_conflict;
   if (insert && (!settle(source) || !settle(target))) return RejectReason::label_limit;
+  if (!insert && graph_->model() == EdgeModel::simple && timely(update)) deletions_->note(update);
   const VertexId tail = source.vertex;
   const VertexId head = target.vertex;
   const auto gone = [&](VertexId vertex) { return vertex == invalid_vertex || deleted_.contains(vertex); };
@@ -374,7 +381,7 @@ std::optional<RejectReason> BatchResolver::read_edge(const Update& update, std::
   const Edge like = graph_->ranked(tail, head, *label);
   switch (graph_->model()) {
     case EdgeModel::simple:
-      entries_.push_back({like, index});
+      read_simple(update, index, like);
       break;
     case EdgeModel::keyed:
       read_keyed(update, index, like);
@@ -386,17 +393,61 @@ std::optional<RejectReason> BatchResolver::read_edge(const Update& update, std::
   return std::nullopt;
 }
 
+/// Reads an update in a graph of the model `simple`.
+void BatchResolver::read_simple(const Update& update, std::uint32_t index, const Edge& like) {
+  if (timely(update)) {
+    const bool insert = update.kind == UpdateKind::insert_edge;
+    if ((insert ? deletions_->newest(update) : live_time(like)) > update.time) {
+      ++result_.ignored.superseded;
+      return;
+    }
+  }
+  entries_.push_back({like, index});
+}
+
+/// The newest time of an edge's present life, at this point of the batch. Nullopt: it has none.
+std::optional<Timestamp> BatchResolver::live_time(const Edge& edge) {
+  const auto settled = [&](const Edge& of) { return graph_->timed() ? graph_->time(of) : std::nullopt; };
+  for (; timed_entries_ < entries_.size(); ++timed_entries_) {
+    const EdgeUpdate& entry = entries_[timed_entries_];
+    const Edge of = origin(entry.edge);
+    auto at = live_times_.find(of);
+    if (at == live_times_.end()) at = live_times_.emplace(of, settled(of)).first;
+    at->second = inserts(entry) ? std::max(at->second, updates_[entry.index].time) : std::nullopt;
+  }
+  const Edge of = origin(edge);
+  const auto at = live_times_.find(of);
+  return at == live_times_.end() ? settled(of) : at->second;
+}
+
+void BatchResolver::forget_live_times() noexcept {
+  live_times_.clear();
+  timed_entries_ = 0;
+}
+
+/// Whether the window had passed a time before the record that is being read. So what a record finds does not depend on when
+/// edges are removed.
+bool BatchResolver::passed(Timestamp time) const noexcept {
+  if (window_ == nullptr) return false;
+  const std::optional<Timestamp> mark = running_.empty() ? watermark_ : std::optional(running_.back());
+  return mark && window_->dead(time, *mark);
+}
+
 /// Reads an update in a graph of the model `events`. `like` has the ends of the edge and its label.
 void BatchResolver::read_event(const Update& update, std::uint32_t index, const Edge& like) {
   if (update.kind == UpdateKind::insert_edge) {
     const Slot slot = create_slot(update, like, no_key);
     entries_.push_back({{like.tail, like.head, slot}, index});
-    if (events_indexed_) live_events_[origin(like)].push_back(slot);
+    if (timely(update) && !passed(*update.time) && deletions_->meet(update)) {
+      drop_slot({like.tail, like.head, slot}, index);
+    } else if (events_indexed_) {
+      live_events_[origin(like)].push_back(slot);
+    }
     return;
   }
   const std::optional<Edge> edge = newest_event(like, update.time);
   if (!edge) {
-    ++result_.ignored.absent_delete;
+    delete_unknown(index);
     return;
   }
   drop_slot(*edge, index);
@@ -424,6 +475,10 @@ void BatchResolver::drop_slot(const Edge& edge, std::uint32_t index) {
 /// Reads an insertion in a graph of the model `keyed`: the edge with this key gets a new version. `like` has its ends and
 /// label.
 void BatchResolver::read_keyed(const Update& update, std::uint32_t index, const Edge& like) {
+  if (timely(update) && (deletions_->newest(update) > update.time || loses_by_key(update))) {
+    ++result_.ignored.superseded;
+    return;
+  }
   EdgeTable& table = *graph_->edge_table;
   const KeyId key = table.intern_key(*update.key());
   const Slot before = keyed_edge(key).now;
@@ -439,11 +494,25 @@ void BatchResolver::read_keyed(const Update& update, std::uint32_t index, const 
   touch(key, slot, true);
 }
 
+/// Whether the edge with the record's key lives and is newer than the record, at this point of the batch.
+bool BatchResolver::loses_by_key(const Update& update) const {
+  const KeyId key = graph_->edge_table->find_key(*update.key());
+  const Slot live = key == no_key ? no_slot : keyed_edge(key).now;
+  return live != no_slot && graph_->edge_table->time(live) > update.time;
+}
+
 /// Reads a deletion in a graph of the model `keyed`, or an insertion that makes the edge a self-loop. The key alone says which
 /// edge.
 std::optional<RejectReason> BatchResolver::delete_keyed(const Update& update, std::uint32_t index) {
   const std::optional<Id> name = update.key();
   if (!name) return RejectReason::missing_key;
+  if (timely(update)) {
+    deletions_->note(update);
+    if (loses_by_key(update)) {
+      if (update.kind == UpdateKind::delete_edge) ++result_.ignored.superseded;
+      return std::nullopt;
+    }
+  }
   const KeyId key = graph_->edge_table->find_key(*name);
   const Slot before = key == no_key ? no_slot : keyed_edge(key).now;
   if (before == no_slot) {
@@ -557,6 +626,7 @@ std::optional<Edge> BatchResolver::newest_event(const Edge& like, std::optional<
   std::optional<Slot> newest;
   const auto consider = [&](Slot slot) {
     if (dropped_slots_.contains(slot) || (time && table.time(slot) > time)) return;
+    if (deletions_ != nullptr && table.time(slot) && passed(*table.time(slot))) return;
     const auto age = [&](Slot of) { return std::pair(table.time(of), table.ordinal(of)); };
     if (!newest || age(slot) > age(*newest)) newest = slot;
   };
@@ -581,13 +651,15 @@ void BatchResolver::index_events() {
   }
 }
 
-/// A deletion whose vertices or label are unknown. In the model `simple`, its edge may still be inserted later in the batch.
+/// A deletion that finds no edge, or whose vertices or label are unknown. In the model `simple`, its edge may still be inserted
+/// later in the batch.
 void BatchResolver::delete_unknown(std::uint32_t index) {
   if (graph_->model() == EdgeModel::simple) {
     unknown_deletes_.push_back(index);
-  } else {
-    ++result_.ignored.absent_delete;
+    return;
   }
+  ++result_.ignored.absent_delete;
+  if (timely(updates_[index])) deletions_->wait(updates_[index]);
 }
 
 /// Returns the number of an edge's label. Nullopt if it would exceed the limit, or if a deletion names an unknown label.
@@ -917,6 +989,7 @@ void BatchResolver::commit() noexcept {
   }
   give_back_labels();
   if (window_ != nullptr) window_->commit();
+  if (deletions_ != nullptr) deletions_->commit(window_, result_.watermark);
   reset();
 }
 
@@ -929,6 +1002,7 @@ void BatchResolver::undo() noexcept {
   take_labels_back(0, 0);
   if (graph_->edge_table) graph_->edge_table->undo();
   if (window_ != nullptr) window_->undo();
+  if (deletions_ != nullptr) deletions_->undo();
   reset();
 }
 
@@ -979,6 +1053,7 @@ void BatchResolver::reset() noexcept {
   index_.clear();
   indexed_ = 0;
   old_values_.clear();
+  forget_live_times();
   forget_slots();
 }
 

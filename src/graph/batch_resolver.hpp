@@ -30,6 +30,7 @@
 #include "graph/batch_look_up.hpp"
 #include "graph/batch_netting.hpp"
 #include "graph/data_graph.hpp"
+#include "graph/deletions.hpp"
 #include "graph/window.hpp"
 
 namespace deltamatch::graph {
@@ -66,6 +67,10 @@ class BatchResolver {
   /// - that names a vertex anew which has lost its last edge, and its label with it, in the batch.
   /// Only windows need it.
   void go_by_record(bool by_record) noexcept { by_record_ = by_record; }
+
+  /// Lets records of edges take their place by time, from the next batch on; null: in the order in which they come. It must
+  /// outlive its use. A record loses against a newer one of its edge. It is counted as superseded, and its edge stays as it is.
+  void order_by_time(Deletions* deletions) noexcept { deletions_ = deletions; }
 
   /// Says whether matches depend on attributes of vertices, from the next batch on. If they do, a vertex whose attributes
   /// change continues under a fresh number, as one whose label changes does.
@@ -117,11 +122,13 @@ class BatchResolver {
     std::size_t undo;
     std::uint64_t absent_deletes;
     std::uint64_t self_loops;
+    std::uint64_t superseded;
     std::size_t vertex_labels;
     std::size_t edge_labels;
     std::size_t created_edges;
     std::size_t dropped_slots;
     std::size_t keyed_undo;
+    std::size_t deletions;
     bool rebound;
   };
 
@@ -145,10 +152,19 @@ class BatchResolver {
   std::optional<RejectReason> read(const Update& update, std::uint32_t index);
   std::optional<RejectReason> read_edge(const Update& update, std::uint32_t index);
   std::optional<RejectReason> read_vertex(const Update& update, std::uint32_t index);
+  void read_simple(const Update& update, std::uint32_t index, const Edge& like);
   void read_event(const Update& update, std::uint32_t index, const Edge& like);
   [[nodiscard]] std::optional<Edge> newest_event(const Edge& like, std::optional<Timestamp> time);
   void read_keyed(const Update& update, std::uint32_t index, const Edge& like);
   std::optional<RejectReason> delete_keyed(const Update& update, std::uint32_t index);
+  /// Whether a record takes its place by its time. It does not if its time lies far ahead, because then it may be wrong.
+  [[nodiscard]] bool timely(const Update& update) const noexcept {
+    return deletions_ != nullptr && update.time && !update.ahead;
+  }
+  [[nodiscard]] std::optional<Timestamp> live_time(const Edge& edge);
+  void forget_live_times() noexcept;
+  [[nodiscard]] bool passed(Timestamp time) const noexcept;
+  [[nodiscard]] bool loses_by_key(const Update& update) const;
   [[nodiscard]] KeyedEdge keyed_edge(KeyId key) const;
   void touch(KeyId key, Slot now, bool record);
   void net_keys();
@@ -193,8 +209,10 @@ class BatchResolver {
 
   DataGraph* graph_;
   Window* window_;
+  Deletions* deletions_ = nullptr;
   Workers* workers_;
   std::span<const Update> updates_;
+  std::optional<Timestamp> watermark_;  // before the batch
   Relabelling relabelling_ = Relabelling::without_edges;
   const StopFlag* stop_ = nullptr;
   ResolvedBatch result_;
@@ -215,6 +233,9 @@ class BatchResolver {
   // If edges have slots: those that the batch has dropped, in order too.
   boost::unordered_flat_set<Slot> dropped_slots_;
   std::vector<Slot> drops_;
+  // In the model `simple`, by time: the edges that the batch has touched, by origin. Nullopt: it has no time, or does not live.
+  boost::unordered_flat_map<Edge, std::optional<Timestamp>, EdgeHash> live_times_;
+  std::size_t timed_entries_ = 0;  // that live_times_ covers
   // In the model `events`: edges that the batch has created, by ends (by origin) and label.
   boost::unordered_flat_map<Edge, std::vector<Slot>, EdgeHash> live_events_;
   bool events_indexed_ = false;
@@ -228,9 +249,10 @@ class BatchResolver {
   bool marks_ = false;
   bool by_record_ = false;
   std::optional<Timestamp> cut_mark_;  // the watermark of a batch that is cut
-  std::vector<Timestamp> running_;     // by update, the watermark after its record; if marks are wanted or edges expire
-  LabelId last_label_ = empty_label;   // the vertex label that was looked up last
-  bool labels_hold_ = false;           // looked-up numbers of edge labels are still valid
+  std::vector<Timestamp>
+      running_;  // by update, the watermark after its record; if marks are wanted, edges expire, or time orders them
+  LabelId last_label_ = empty_label;  // the vertex label that was looked up last
+  bool labels_hold_ = false;          // looked-up numbers of edge labels are still valid
   // Labels that had no number before the batch, in the order in which they got one.
   std::vector<LabelId> fresh_vertex_labels_;
   std::vector<LabelId> fresh_edge_labels_;

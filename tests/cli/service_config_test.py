@@ -52,6 +52,12 @@ http         127.0.0.1:9464
         self.assertIn("graph        directed, no window, allowed lateness 5m\nedges        events\n",
                       self.ok("validate", "--config", "service.yaml").out)
 
+    def test_only_a_replay_orders_by_time(self):
+        self.write("service.yaml", LEAST + "graph: {window: 1h, order: time}\n")
+        self.fails(78, "validate", "--config", "service.yaml", says="7: graph.order: the service takes records as they come; leave it out")
+        self.write("service.yaml", LEAST + "graph: {window: 1h, order: arrival}\n")
+        self.ok("validate", "--config", "service.yaml")
+
     def test_budgets_are_told_with_what_becomes_of_a_query_beyond_them(self):
         queries = [("ring", "budget: {matches: 1}, "), ("pair", "budget: {time: 1500ms, then: stop}, "), ("free", "")]
         text = LEAST.partition("queries:")[0] + "queries:\n" + "".join(

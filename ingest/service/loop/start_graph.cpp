@@ -42,6 +42,12 @@ void load_snapshot(Engine& engine, const std::string& path) {
     throw Error(ErrorKind::configuration, path, "the snapshot's graph has another direction or window",
                 "set graph.directed and graph.window as deltamatch snapshot info shows them");
   }
+  if (saved.options().order != engine.options().order) {
+    throw Error(
+        ErrorKind::configuration, path,
+        "the snapshot remembers deletions, because it was made with --order time; the service takes records as they come",
+        "make it again with --order arrival");
+  }
   UpdateBatch batch;
   saved.for_each([&](const Update& update) {
     batch.add(update);

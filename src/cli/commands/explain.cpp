@@ -58,6 +58,7 @@ int explain(Explain options) {
   engine.analyze(options.analyze);
   const auto queries = read_queries(options.queries.sources, session.directed());
   check_lateness(options.stream, queries);
+  check_order(engine.options(), queries);
   const QueryOptions how = options.queries.options(false);
   Report report;
   const auto ids = register_queries(engine, queries, how, report);

@@ -139,6 +139,7 @@ int replay(const Replay& options) {
   session.engine().spool({.memory = options.spool_memory, .folder = {}});
   const auto queries = read_queries(options.queries.sources, session.directed());
   check_lateness(options.stream, queries);
+  check_order(session.engine().options(), queries);
   Report report;
   report.digests = options.emit.emit == Emit::digest;
   register_queries(session.engine(), queries, options.queries.options(options.emit.emit != Emit::none), report);

@@ -76,6 +76,10 @@ Session::Session(GraphOptions graph, const ReplayOptions& stream) : max_refused_
                   fmt::format("the snapshot {} was made with another lateness", graph.snapshot),
                   "leave --allowed-lateness out: a snapshot brings its own");
     }
+    if (stream.order && *stream.order != saved.order) {
+      throw Error(ErrorKind::usage, "--order", fmt::format("the snapshot {} was made with the other order", graph.snapshot),
+                  "leave --order out: a snapshot brings its own");
+    }
     if (graph.directed && *graph.directed != saved.directed) {
       throw Error(
           ErrorKind::usage, *graph.directed ? "--directed" : "--undirected",
@@ -85,7 +89,13 @@ Session::Session(GraphOptions graph, const ReplayOptions& stream) : max_refused_
     window = saved.window;
     graph.schema.take_from(graph.snapshot, saved.schema);
   }
-  if (!engine_) static_cast<void>(graph.schema.schema());  // what is wrong with it is told first
+  if (!engine_) {  // what is wrong with these is told first
+    static_cast<void>(graph.schema.schema());
+    if (stream.order == EventOrder::time && window == 0 && graph.schema.schema().model == EdgeModel::simple) {
+      throw Error(ErrorKind::usage, "--order time", "deletions would be remembered for ever, because there is no window",
+                  "give --window, or --edges keyed or events and patterns that end with WITHIN TIME");
+    }
+  }
   open(graph, stream, window);
   if (engine_ && !graph.directed) check_updates_of_snapshot(graph.snapshot);
   if (!engine_) {
@@ -93,6 +103,7 @@ Session::Session(GraphOptions graph, const ReplayOptions& stream) : max_refused_
                                                      .threads = graph.threads,
                                                      .window = window,
                                                      .allowed_lateness = stream.allowed_lateness,
+                                                     .order = stream.order.value_or(EventOrder::arrival),
                                                      .schema = graph.schema.schema(),
                                                      .backend = backend});
   }

@@ -97,6 +97,14 @@ ingest::CodecOptions read_graph(Section section, ingest::ServiceOptions& service
   section.flag("directed", service.engine.directed);
   section.duration("window", service.engine.window, 1, century, "none");
   section.duration("allowed_lateness", service.engine.allowed_lateness, 1, century, "none");
+  constexpr std::array<std::pair<std::string_view, EventOrder>, 2> orders{
+      {{"arrival", EventOrder::arrival}, {"time", EventOrder::time}}};
+  EventOrder order{};
+  if (section.choice("order", order, orders) && order == EventOrder::time) {
+    section.refuse(
+        "order", "the service takes records as they come",
+        "leave it out, and keep the records of each edge in one partition; deltamatch replay --order time orders files");
+  }
   read_start(section.section("start"), service.start_graph, graph);
   section.finish();
   return graph;

@@ -214,6 +214,10 @@ Option add_replay_options(const Command& command, ReplayOptions& options) {
   add_duration(command, "--allowed-lateness", options.allowed_lateness,
                "How late records may come for matches of patterns WITHIN (default: 0)")
       .group(group);
+  add_choice(command, "--order", options.order,
+             "Whether an older record loses against a newer one that came before (default: arrival)",
+             std::vector<std::pair<std::string, EventOrder>>{{"arrival", EventOrder::arrival}, {"time", EventOrder::time}})
+      .group(group);
   add_input_options(command, options.input, "", "the stream", true);
   add_negative_ids_option(command, options.input);
   return updates;
@@ -353,6 +357,18 @@ void check_lateness(const ReplayOptions& stream, const std::vector<NamedQuery>& 
   if (std::ranges::any_of(queries, [](const NamedQuery& named) { return named.query.within.has_value(); })) return;
   throw Error(ErrorKind::usage, "--allowed-lateness", "no query has WITHIN, so no record can come too late for one",
               "end a pattern with WITHIN TIME, or leave it out; with --window, edges that come too late are always left out");
+}
+
+void check_order(const EngineOptions& engine, const std::vector<NamedQuery>& queries) {
+  if (engine.order == EventOrder::arrival || engine.window > 0) return;
+  const auto unbounded = std::ranges::find_if(queries, [](const NamedQuery& named) { return !named.query.within; });
+  if (unbounded == queries.end() && !queries.empty()) return;
+  throw Error(ErrorKind::usage, "--order time",
+              queries.empty() ? "deletions would be remembered for ever, because there is no window"
+                              : fmt::format("deletions would be remembered for ever, because there is no window and the query "
+                                            "{} has no WITHIN",
+                                            unbounded->query.name),
+              "give --window, or end each pattern with WITHIN TIME");
 }
 
 ingest::ReadOptions read_options(const GraphOptions& common, const InputOptions& input, const ingest::BatchLimits& limits,

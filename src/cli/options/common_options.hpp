@@ -56,6 +56,7 @@ struct ReplayOptions {
   std::string cuts;  ///< path; empty: not given
   Timestamp window = 0;
   Timestamp allowed_lateness = 0;
+  std::optional<EventOrder> order;  ///< nothing: by arrival, or as the snapshot says
 };
 
 struct QuerySelection {
@@ -132,6 +133,9 @@ void check(const GraphOptions& graph, const ReplayOptions& stream);
 
 /// Refuses --allowed-lateness without a query that has WITHIN. Throws Error(usage).
 void check_lateness(const ReplayOptions& stream, const std::vector<NamedQuery>& queries);
+
+/// Refuses to order records by time if there is neither a window nor a WITHIN in every query. Throws Error(usage).
+void check_order(const EngineOptions& engine, const std::vector<NamedQuery>& queries);
 
 /// The options of ingest for one input. `letters` is null unless refused records are kept.
 [[nodiscard]] ingest::ReadOptions read_options(const GraphOptions& common, const InputOptions& input,

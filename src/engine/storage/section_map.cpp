@@ -46,6 +46,10 @@ std::string_view section_name(Section section) noexcept {
       return "schema";
     case Section::symbols:
       return "symbols";
+    case Section::order:
+      return "order";
+    case Section::deletions:
+      return "deletions";
     case Section::slots:
       return "slots";
     case Section::digest:

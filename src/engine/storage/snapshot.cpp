@@ -4,6 +4,7 @@
 //   annotation     bytes from the caller
 //   schema         as snapshot_schema.hpp says, and the allowed lateness; from version 4 on
 //   digest         begin and now of the running digest, 16 bytes each; version 5
+//   order          whether time orders records; version 5
 //   vertex labels  texts by number, without the empty label
 //   edge labels    the same
 //   symbols        the same, of the texts of attributes; from version 4 on
@@ -11,6 +12,7 @@
 //   vertices       ascending, as snapshot_elements.hpp says
 //   slots          which slots are in use, if edges have slots: the last ordinal, how many bits, a bit per slot; not compressed
 //   edges          as snapshot_elements.hpp says; in a window with times
+//   deletions      that are remembered, by name, if time orders records: how many, and each with its name and its times
 //
 // Earlier programs wrote version 4 only for graphs with a schema, and version 3 for all others.
 #include "engine/storage/snapshot.hpp"
@@ -53,6 +55,37 @@ Sizes sizes_of(const graph::DataGraph& graph) {
   return {graph.vertex_labels.size(), graph.edge_labels.size(), numbers, graph.dictionary.size(), graph.edges()};
 }
 
+void write_order(SectionWriter& out, EventOrder order) {
+  out.begin(Section::order);
+  out.byte(order == EventOrder::time ? 1 : 0);
+}
+
+EventOrder read_order(SectionReader& in) {
+  in.begin(Section::order);
+  return in.number(1) != 0 ? EventOrder::time : EventOrder::arrival;
+}
+
+void write_deletions(SectionWriter& out, std::span<const graph::Deletions::Entry> deletions) {
+  out.begin(Section::deletions);
+  out.number(deletions.size());
+  for (const auto& [name, times] : deletions) {
+    out.text(name);
+    out.number(times.size());
+    for (const Timestamp time : times) out.signed_number(time);
+  }
+}
+
+void read_deletions(SectionReader& in, graph::Deletions& deletions) {
+  in.begin(Section::deletions);
+  std::string name;
+  for (std::uint64_t left = in.number(); left > 0; --left) {
+    in.text(name);
+    std::vector<Timestamp> times;
+    for (std::uint64_t more = in.number(); more > 0; --more) times.push_back(in.signed_number());
+    if (!deletions.restore(name, std::move(times))) in.refuse("a deletion occurs twice, or at impossible times");
+  }
+}
+
 void write_header(SectionWriter& out, const SnapshotHeader& header, const Sizes& sizes) {
   out.begin(Section::header);
   out.byte(header.directed ? 1 : 0);
@@ -73,6 +106,7 @@ void write_header(SectionWriter& out, const SnapshotHeader& header, const Sizes&
     out.fixed(hash.high, 8);
     out.fixed(hash.low, 8);
   }
+  write_order(out, header.order);
 }
 
 SnapshotHeader read_header(SectionReader& in, Sizes& sizes) {
@@ -110,7 +144,10 @@ SnapshotHeader read_header(SectionReader& in, Sizes& sizes) {
       hash->high = in.fixed(8);
       hash->low = in.fixed(8);
     }
+    header.order = read_order(in);
   }
+  if (header.order == EventOrder::time && header.window == 0 && header.schema.model == EdgeModel::simple)
+    in.refuse("the header contradicts itself");
   return header;
 }
 
@@ -233,7 +270,8 @@ void require_same_kind(const std::filesystem::path& path, const SnapshotHeader& 
 
 }  // namespace
 
-void write_snapshot(const std::filesystem::path& path, const SnapshotHeader& header, const graph::DataGraph& graph) {
+void write_snapshot(const std::filesystem::path& path, const SnapshotHeader& header, const graph::DataGraph& graph,
+                    std::span<const graph::Deletions::Entry> deletions) {
   if (header.annotation.size() > max_annotation)
     throw Error(path.string(), "the annotation exceeds 1 MiB", "shorten the annotation");
   SectionWriter out(path);
@@ -244,6 +282,7 @@ void write_snapshot(const std::filesystem::path& path, const SnapshotHeader& hea
   write_symbols(out, graph.symbols);
   write_vertices(out, graph, sizes.numbers);
   write_edges(out, graph, sizes.numbers);
+  if (header.order == EventOrder::time) write_deletions(out, deletions);
   out.commit();
 }
 
@@ -253,7 +292,7 @@ SnapshotHeader read_snapshot_header(const std::filesystem::path& path) {
   return read_header(in, sizes);
 }
 
-void read_snapshot(const std::filesystem::path& path, graph::DataGraph& graph, Workers& workers) {
+void read_snapshot(const std::filesystem::path& path, graph::DataGraph& graph, Workers& workers, graph::Deletions* deletions) {
   SectionReader in(path);
   Sizes sizes{};
   const SnapshotHeader header = read_header(in, sizes);
@@ -265,6 +304,10 @@ void read_snapshot(const std::filesystem::path& path, graph::DataGraph& graph, W
     read_vertices(in, sizes, graph);
     read_edges(in, sizes.edges, sizes.edge_labels, graph, workers);
     require_uses(in, graph.symbols);
+    if (header.order == EventOrder::time) {
+      graph::Deletions unused(graph.model(), graph.directed());
+      read_deletions(in, deletions != nullptr ? *deletions : unused);
+    }
     graph.give_back_labels();  // earlier versions kept labels that nothing has
   } catch (const std::bad_alloc&) {
     throw Error(path.string(),

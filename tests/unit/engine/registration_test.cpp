@@ -48,6 +48,20 @@ TEST(Registration, RefusesANameThatIsTaken) {
   engine.add_query(parse_pattern(path, "pay"));
 }
 
+TEST(Registration, OrderByTimeNeedsASpanForWhichDeletionsAreRemembered) {
+  EXPECT_EQ(message_of([] { const Engine engine({.order = EventOrder::time}); }),
+            "order: order by time needs a window, because deletions are remembered for it; set a window, or order by arrival");
+  Engine engine({.order = EventOrder::time, .schema = {EdgeModel::events, {}, {}}});
+  const Query within = parse_pattern("(a)-->(b)-->(c) WITHIN 1h", "within");
+  engine.add_query(within);
+  EXPECT_EQ(message_of([&] { engine.add_query(parse_pattern(path, "pay")); }),
+            "order: order by time needs a window, or WITHIN in every query, because deletions are remembered for it; set a "
+            "window, end each pattern with WITHIN TIME, or order by arrival");
+  EXPECT_EQ(engine.retention(), 3'600'000'000);
+  Engine windowed({.window = 10, .order = EventOrder::time, .schema = {EdgeModel::events, {}, {}}});
+  windowed.add_query(parse_pattern(path, "pay"));
+}
+
 TEST(Registration, ReplacesQueriesByOthersOfTheirNames) {
   Engine engine;
   const QueryId pay = engine.add_query(parse_pattern(path, "pay"));

@@ -71,6 +71,7 @@ class Resolver {
     return result_ = resolver_.resolve(batch_, on_reject, watermark_);
   }
   void undo() { resolver_.undo(); }
+  void order_by_time() { resolver_.order_by_time(&deletions_); }
   void limit_labels(std::uint64_t most) { resolver_.limit_labels(most); }
   /// Resolves and settles. Returns the numbers of edges and of ignored updates: "inserted deleted expired | duplicate absent
   /// superseded late".
@@ -134,6 +135,7 @@ class Resolver {
 
  private:
   std::unique_ptr<Window> window_;
+  Deletions deletions_{EdgeModel::simple, graph.directed()};
   BatchResolver resolver_;
   Workers workers_{1};
   UpdateBatch batch_;
@@ -188,6 +190,52 @@ TEST(BatchResolver, ADeletionOfTheUnknownMakesNothingKnown) {
   EXPECT_FALSE(graph.graph.edge_labels.find("T"));
   // If its ends become known later in the batch, it is an earlier update of the same edge.
   EXPECT_EQ(graph.apply({erase(1, 2), insert(1, 2)}), "1 0 0 | 0 0 1 0");
+}
+
+// -- Order by time -----------------------------------------------------------------------------------------------------------
+
+TEST(BatchResolver, ByTimeARecordLosesAgainstANewerOneOfItsEdge) {
+  const Updates all{erase(1, 2, 20), insert(1, 2, 10), insert(1, 2, 20), erase(1, 2, 19)};
+  Resolver one(true, 100);
+  one.order_by_time();
+  EXPECT_EQ(one.apply({all[0]}), "0 0 0 | 0 1 0 0");
+  EXPECT_EQ(one.apply({all[1]}), "0 0 0 | 0 0 1 0");
+  EXPECT_EQ(one.apply({all[2]}), "1 0 0 | 0 0 0 0");
+  EXPECT_EQ(one.apply({all[3]}), "0 0 0 | 0 0 1 0");
+  EXPECT_EQ(one.time(1, 2), 20);
+  Resolver whole(true, 100);
+  whole.order_by_time();
+  EXPECT_EQ(whole.apply(all), "1 0 0 | 0 0 3 0");
+  EXPECT_EQ(whole.apply({erase(1, 2, 20)}), "0 1 0 | 0 0 0 0");
+  EXPECT_EQ(whole.apply({insert(1, 2, 20), erase(1, 2)}), "0 0 0 | 0 1 1 0");
+}
+
+TEST(BatchResolver, ByTimeALossLeavesNoVertexBehind) {
+  Resolver graph(true, 100);
+  graph.order_by_time();
+  graph.apply({erase("a", "b", 20)});
+  EXPECT_EQ(graph.apply({labelled(insert("a", "b", 10), "A", "B")}), "0 0 0 | 0 0 1 0");
+  EXPECT_THAT(graph.vertices(), IsEmpty());
+}
+
+TEST(BatchResolver, ByTimeWhatIsUndoneOrRefusedIsNotRemembered) {
+  Resolver graph(true, 100);
+  graph.order_by_time();
+  graph.resolve({erase(1, 2, 20)});
+  graph.undo();
+  EXPECT_EQ(graph.apply({insert(1, 2, 10)}), "1 0 0 | 0 0 0 0");
+  EXPECT_EQ(
+      graph.apply({erase(1, 2, 12), also(insert(3, 4)), erase(1, 2, 5), erase(3, 4, 30), also(insert(3, 5)), insert(3, 4, 20)}),
+      "1 0 0 | 0 0 1 0");
+  EXPECT_EQ(graph.rejects(), "missing_time@1 missing_time@4");
+}
+
+TEST(BatchResolver, ByTimeADeletionFarAheadCountsAsItComes) {
+  Resolver graph(true, 100);
+  graph.order_by_time();
+  Update ahead = erase(1, 2, 9000);
+  ahead.ahead = true;
+  EXPECT_EQ(graph.apply({insert(1, 2, 10), ahead, insert(1, 2, 11)}), "1 0 0 | 0 0 2 0");
 }
 
 // -- Refusals ----------------------------------------------------------------------------------------------------------------
