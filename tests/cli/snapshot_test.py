@@ -14,9 +14,10 @@ class Snapshot(harness.CliTest):
     def test_round_trip(self):
         self.save()
         info = self.json("snapshot", "info", "s.dms")
-        self.assertEqual(list(info), ["v", "graph", "directed", "window"])
+        self.assertEqual(list(info), ["v", "graph", "directed", "window", "digest"])
         self.assertEqual((info["graph"]["vertices"], info["graph"]["edges"], info["directed"], info["window"]), (4, 3, True, 0))
-        self.assertRegex(self.ok("snapshot", "info", "s.dms").out, r"\Agraph   directed, 4 vertices, 3 edges, .*\nwindow  none\n\Z")
+        self.assertRegex(self.ok("snapshot", "info", "s.dms").out, r"\Agraph   directed, 4 vertices, 3 edges, .*\nwindow  none\ndigest  [0-9a-f]{32}\n\Z")
+        self.assertRegex(info["digest"], r"\A[0-9a-f]{32}\Z")
         self.assertEqual(self.ok("snapshot", "verify", "s.dms").out, "s.dms: sound\n")
         query = "q=(a:Person)-[:PAYS]->(b:Person)-[:OWNS]->(c:Car)"
         self.assertEqual(self.json("match", "--snapshot", "s.dms", "--query", query)["queries"][0]["matches"], 1)

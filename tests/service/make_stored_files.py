@@ -71,6 +71,19 @@ def write_files(folder):
                 "--save-snapshot", folder / f"{name}.dms", "--emit", "matches", "--out", folder / "matches.jsonl")
         program("snapshot", "export", folder / f"{name}.dms", "--out", folder / f"{name}.jsonl")
     (folder / "graph.dms").unlink()
+    write_keyed(folder)
+
+
+def write_keyed(folder):
+    """A snapshot of edges with keys and attributes, and its graph."""
+    payments = [{"edge": f"p{n}", "source": f"acct-{n % 3}", "target": n % 4, "label": "PAYS", "source_label": "Account",
+                 "time": START + n * MINUTE, "amount": f"{n}.25", "channel": ("web", "app", None)[n % 3]} for n in range(12)]
+    records = [*payments, {"op": "-", "edge": "p5"}, {"op": "-", "edge": "p9"}]
+    source = folder / "keyed-updates.jsonl"
+    source.write_text("".join(json.dumps({name: value for name, value in record.items() if value is not None}) + "\n" for record in records))
+    program("replay", "--updates", source, "--edges", "keyed", "--attributes", "amount:decimal(2),channel:symbol", "--window", "24h",
+            "--query", "ring=(a)-[t:PAYS]->(b)-[u:PAYS]->(a) WHERE t.time < u.time", "--batch", 5, "--save-snapshot", folder / "keyed.dms")
+    program("snapshot", "export", folder / "keyed.dms", "--out", folder / "keyed.jsonl")
 
 
 class Service:

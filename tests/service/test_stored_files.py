@@ -48,6 +48,12 @@ class StoredFiles(ServiceTest):
     def test_version_0(self):
         self.go_on(STORED / "v0" / "service")
 
+    def test_version_1(self):
+        self.go_on(STORED / "v1" / "service")
+
+    def test_every_version_has_a_test(self):
+        self.assertEqual({folder.name for folder in STORED.glob("v*")}, {"v0", "v1"})
+
 
 if __name__ == "__main__":
     main()

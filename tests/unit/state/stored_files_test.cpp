@@ -92,6 +92,23 @@ TEST_P(StoredFiles, ASnapshot) {
   EXPECT_EQ(graph_of(engine), graph_of_file(file("snapshot.jsonl"), day));
 }
 
+TEST_P(StoredFiles, ASnapshotOfEdgesWithKeys) {
+  if (!std::filesystem::exists(file("keyed.dms"))) GTEST_SKIP() << "the version knew no keys";
+  const Engine engine = Engine::restore(file("keyed.dms"), 1);
+  EXPECT_EQ(engine.options().window, day);
+  EXPECT_EQ(engine.batch(), 3U);
+  EXPECT_EQ(engine.watermark(), 1'700'000'660'000'000);
+  Engine loaded({.threads = 1, .window = day, .schema = engine.options().schema});
+  ReadOptions reading;
+  reading.codec.edges = EdgeModel::keyed;
+  for (const Attribute& attribute : loaded.options().schema.edges) reading.codec.attributes.push_back({attribute});
+  const auto stream = open_stream(file("keyed.jsonl").string(), reading);
+  for (PositionedBatch batch; stream->next(batch); stream->settle(batch, {}))
+    EXPECT_EQ(loaded.load(batch.updates).rejects.size(), 0U);
+  EXPECT_EQ(graph_of(engine), graph_of(loaded));
+  EXPECT_EQ(engine.graph().edges, 10U);
+}
+
 TEST_P(StoredFiles, AGraphFile) {
   engine::GraphFile stored(file("graph.dmg"));
   EXPECT_TRUE(stored.directed());
