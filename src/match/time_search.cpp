@@ -27,6 +27,18 @@ Part within(Part part, const Interval& wanted) noexcept {
   return part;
 }
 
+/// Whether an edge with this slot and time is in one of the parts.
+template <class Part>
+bool holds(std::span<const Part> parts, graph::Slot slot, Timestamp time) noexcept {
+  return std::ranges::any_of(parts, [&](const Part& part) {
+    const Part same = within(part, {time, time});
+    return std::any_of(same.first, same.last, [&](const Entry& entry) { return entry.slot == slot; });
+  });
+}
+
+// A run with fewer entries is walked rather than counted.
+constexpr std::size_t least_counted = 8;
+
 }  // namespace
 
 TimeSearch::Relations::Relations(const plan::BoundQuery& query) {
@@ -211,6 +223,13 @@ void TimeSearch::descend(std::size_t level) {
   const std::uint64_t bound = std::uint64_t{1} << best;
   const bool last = level + 1 == plan_->levels.size() && steps.size() == 2 && sink_ == nullptr && !rule_ &&
                     transient_ == nullptr && steps[0].conditions.empty() && steps[1].conditions.empty();
+  if (last) {
+    if (const auto count = count_run(level, edge, from_source, shortest)) {
+      count_ += *count;
+      tally_.add(*count);
+      return;
+    }
+  }
   for_each_entry(shortest, from_source, edge, [&](const Entry& entry, bool forward) {
     if (!admits_vertex(next, entry.neighbour)) return true;
     memory_->vertices[next.vertex] = entry.neighbour;
@@ -224,6 +243,43 @@ void TimeSearch::descend(std::size_t level) {
     unbind();
     return !over();
   });
+}
+
+// How many entries of a run give a match, if the vertex of this level is the last and the run is all that it depends on. The
+// run is not walked. From its size the entries are taken away that lead to matched vertices, or are edges that have been
+// chosen. Returns nothing if that costs more than to walk the run.
+std::optional<std::uint64_t> TimeSearch::count_run(std::size_t level, std::uint32_t edge, bool at_source,
+                                                   const Run& run) const {
+  const plan::Level& next = plan_->levels[level];
+  if (!pass_->whole() || run.size < least_counted) return std::nullopt;
+  if (ordered_ && !(next.candidates.above.empty() && next.candidates.below.empty())) return std::nullopt;
+  if (!distinct_) return run.size;
+  const plan::BoundEdge& bound = query_->edges[edge];
+  const std::uint32_t end = at_source ? bound.source : bound.target;
+  const VertexId vertex = memory_->vertices[end];
+  std::uint64_t count = run.size;
+  if (query_->mode == MatchMode::edge_distinct) {
+    for (const std::uint32_t other : memory_->chosen) {
+      if (holds(run.parts, memory_->edges[other].which, memory_->times[other])) --count;
+    }
+    return count;
+  }
+  const ScratchScope scope(*scratch_);
+  const Interval wanted = interval(edge);
+  std::size_t walked = 0;
+  for (std::uint32_t other = 0; other < query_->vertices(); ++other) {
+    const VertexId image = memory_->vertices[other];
+    if (other == next.vertex || other == end) continue;
+    if (!plan::admits(query_->labels[next.vertex], graph_->dictionary.label(image))) continue;
+    const Run back = run_at(edge, !at_source, image, wanted);
+    walked += back.size;
+    if (walked >= run.size) return std::nullopt;
+    for (const Part& part : back.parts) {
+      count -= static_cast<std::uint64_t>(
+          std::count_if(part.first, part.last, [&](const Entry& entry) { return entry.neighbour == vertex; }));
+    }
+  }
+  return count;
 }
 
 // Chooses the data edges of a position's steps that are not in `bound`, then goes on.

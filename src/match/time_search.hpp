@@ -2,7 +2,8 @@
 //
 // At each level it takes the list with the fewest entries within the bounds on times, and tries each of these entries. An entry
 // is a vertex and the data edge to it at once. The other query edges between it and matched vertices are looked for in the
-// shorter one of the two lists that hold them. Conditions are tested as soon as what they read is chosen.
+// shorter one of the two lists that hold them. Conditions are tested as soon as what they read is chosen. If a whole graph is
+// counted, the last vertex is not matched: the size of the list within the bounds says how many matches there are.
 //
 // A new match is found from its inserted edge that arrived last. A vanished match is found from its removed edge that arrived
 // first. So a new edge meets edges that arrived before it, and most bounds that want newer ones fail at once.
@@ -154,6 +155,8 @@ class TimeSearch {
   void descend(std::size_t level);
   template <class Try>
   void for_each_entry(const Run& run, bool at_source, std::uint32_t edge, Try&& attempt);
+  [[nodiscard]] std::optional<std::uint64_t> count_run(std::size_t level, std::uint32_t edge, bool at_source,
+                                                       const Run& run) const;
   void close(plan::Position position, std::uint64_t bound);
   [[nodiscard]] bool admits_vertex(const plan::Level& level, VertexId vertex) const noexcept;
   [[nodiscard]] bool bind(std::uint32_t edge, const graph::TimeLists::Entry& entry, bool forward) noexcept;

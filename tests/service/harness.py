@@ -85,7 +85,8 @@ class Broker:
         self.tool("org.apache.kafka.tools.TopicCommand", "--create", "--topic", topic, "--partitions", partitions, *options)
 
     def produce(self, topic, records, partition=None):
-        """Writes records in order. They are bytes, or (key, bytes) with None for a null. Sends one batch at a time."""
+        """Writes records in order, each once. They are bytes, or (key, bytes) with None for a null. Without idempotence a request that
+        is tried again could change their order."""
         if not records:
             return
         lines = []
@@ -94,7 +95,8 @@ class Broker:
             lines.append((key or b"") + b"\x1e" + (b"" if value is None else value) + b"\x1d")
         nulls = any(isinstance(record, tuple) and record[1] is None for record in records)
         command = ["kcat", "-P", "-q", "-b", self.address, "-t", topic, "-K", "\x1e", "-D", "\x1d",
-                   "-X", "topic.partitioner=murmur2_random", "-X", "linger.ms=5", "-X", "message.max.bytes=2000000", *(["-Z"] if nulls else [])]
+                   "-X", "topic.partitioner=murmur2_random", "-X", "linger.ms=5", "-X", "enable.idempotence=true",
+                   "-X", "message.max.bytes=2000000", *(["-Z"] if nulls else [])]
         if partition is not None:
             command += ["-p", str(partition)]
         done = subprocess.run(command, input=b"".join(lines), capture_output=True, check=False)

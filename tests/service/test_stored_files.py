@@ -11,6 +11,7 @@ STORED = pathlib.Path(__file__).resolve().parents[1] / "data"
 
 
 class StoredFiles(ServiceTest):
+    maxDiff = None
     own_broker = True
 
     def setUp(self):

@@ -36,7 +36,7 @@ enum class Section : std::uint32_t {
   schema = 8,   ///< of snapshots from version 4 on, as are the next two
   symbols = 9,  ///< texts of attributes
   slots = 10,
-  digest = 11,     ///< of snapshots from version 5 on, as are the next two
+  digest = 11,  ///< of snapshots from version 5 on, as are the next two
   order = 12,
   deletions = 13,  ///< that are remembered
   // graph files

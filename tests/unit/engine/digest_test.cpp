@@ -188,6 +188,35 @@ TEST_P(Digest, IsKeptByASnapshot) {
   std::filesystem::remove(path);
 }
 
+TEST_P(Digest, IsKeptByASnapshotThatRemembersDeletions) {
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("deltamatch-digest-order-" + std::to_string(::getpid()) + ".dms");
+  EngineOptions options = options_;
+  options.window = 1000;
+  options.order = EventOrder::time;
+  const Payment payment{.from = 1, .to = 2, .time = 30};
+  UpdateBatch deletion;
+  Update update;
+  Properties key;
+  key.key = Id(payment.key);
+  update.kind = UpdateKind::delete_edge;
+  update.source = payment.from;
+  update.target = payment.to;
+  update.label = payment.label;
+  update.time = 40;
+  if (GetParam() == EdgeModel::keyed) update.properties = &key;
+  deletion.add(update);
+  Engine engine(options);
+  engine.process(deletion);
+  engine.save(path);
+  Engine restored = Engine::restore(path, 1);
+  std::filesystem::remove(path);
+  ASSERT_EQ(restored.digest(), engine.digest());
+  EXPECT_EQ(after(restored, {payment}), after(engine, {payment}));  // the deletion came first, so there is no edge
+  EXPECT_EQ(engine.graph().edges, 0U);
+  EXPECT_EQ(restored.graph().edges, 0U);
+}
+
 TEST(DigestOfAnOlderSnapshot, BeginsAnewWithAHashOfItsNumbers) {
   const std::filesystem::path path = std::filesystem::path(DELTAMATCH_SOURCE_DIR) / "tests/data/v0/snapshot.dms";
   const RunningDigest digest = Engine::restore(path, 1).digest();
