@@ -245,9 +245,9 @@ void TimeSearch::descend(std::size_t level) {
   });
 }
 
-// How many entries of a run give a match, if the vertex of this level is the last and the run is all that it depends on. The
-// run is not walked. From its size the entries are taken away that lead to matched vertices, or are edges that have been
-// chosen. Returns nothing if that costs more than to walk the run.
+// How many entries of a run give a match. The vertex of this level must be the last, and depend on the run alone. The run is
+// not walked. Its size counts, less the entries that lead to matched vertices or are edges that have been chosen. Returns
+// nothing if that costs more than to walk the run.
 std::optional<std::uint64_t> TimeSearch::count_run(std::size_t level, std::uint32_t edge, bool at_source,
                                                    const Run& run) const {
   const plan::Level& next = plan_->levels[level];

@@ -3,7 +3,7 @@
 // At each level it takes the list with the fewest entries within the bounds on times, and tries each of these entries. An entry
 // is a vertex and the data edge to it at once. The other query edges between it and matched vertices are looked for in the
 // shorter one of the two lists that hold them. Conditions are tested as soon as what they read is chosen. If a whole graph is
-// counted, the last vertex is not matched: the size of the list within the bounds says how many matches there are.
+// counted, the last vertex is not matched: the number of entries within the bounds is that of its matches.
 //
 // A new match is found from its inserted edge that arrived last. A vanished match is found from its removed edge that arrived
 // first. So a new edge meets edges that arrived before it, and most bounds that want newer ones fail at once.
