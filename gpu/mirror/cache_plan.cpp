@@ -5,6 +5,8 @@
 #include <bit>
 #include <utility>
 
+#include "base/prefetch.hpp"
+
 namespace deltamatch::gpu {
 
 namespace {
@@ -111,12 +113,12 @@ void CachePlan::drop_requests() noexcept {
 
 // Prefetches what evicting reads soon. Each step reads what an earlier one has fetched.
 void CachePlan::prefetch_eviction(std::size_t request) const noexcept {
-  if (request + 4 * ahead < requests_.size()) __builtin_prefetch(&slots_[requests_[request + 4 * ahead].slot]);
+  if (request + 4 * ahead < requests_.size()) fetch_line(&slots_[requests_[request + 4 * ahead].slot]);
   if (request + 2 * ahead >= requests_.size()) return;
   const auto slot_at = [&](std::size_t i) -> const CacheSlot& { return slots_[requests_[i].slot]; };
   if (const CacheSlot& slot = slot_at(request + 2 * ahead); slot.block != DeviceArena::none) {
     arena_.prefetch(slot.block);
-    __builtin_prefetch(&slot_of_[slot.owner.store][slot.owner.vertex]);
+    fetch_line(&slot_of_[slot.owner.store][slot.owner.vertex]);
   }
   if (const CacheSlot& slot = slot_at(request + ahead); slot.block != DeviceArena::none) arena_.prefetch_neighbours(slot.block);
 }

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "base/prefetch.hpp"
 #include "base/types.hpp"
 #include "gpu/mirror/device_arena.hpp"
 #include "gpu/mirror/layout.hpp"
@@ -74,10 +75,10 @@ class CachePlan {
   }
   /// Prefetches what find reads, for a loop that reaches the vertex soon. Call prefetch_slot some steps later.
   void prefetch(HotVertex vertex) const noexcept {
-    if (vertex.vertex < slot_of_[vertex.store].size()) __builtin_prefetch(&slot_of_[vertex.store][vertex.vertex]);
+    if (vertex.vertex < slot_of_[vertex.store].size()) fetch_line(&slot_of_[vertex.store][vertex.vertex]);
   }
   void prefetch_slot(HotVertex vertex) const noexcept {
-    if (const CacheSlot* slot = find(vertex)) __builtin_prefetch(slot);
+    if (const CacheSlot* slot = find(vertex)) fetch_line(slot);
   }
   /// Prefetches the block's place in the arena. Call it some steps after prefetch_slot.
   void prefetch_block(HotVertex vertex) const noexcept {

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/prefetch.hpp"
+
 namespace deltamatch::gpu {
 
 class DeviceArena {
@@ -26,10 +28,10 @@ class DeviceArena {
   void free(Id block) noexcept;
   /// Prefetches what freeing the block will read, for a loop that reaches it soon: first the block, some steps later its
   /// neighbours.
-  void prefetch(Id block) const noexcept { __builtin_prefetch(&nodes_[block]); }
+  void prefetch(Id block) const noexcept { fetch_line(&nodes_[block]); }
   void prefetch_neighbours(Id block) const noexcept {
-    if (nodes_[block].before != none) __builtin_prefetch(&nodes_[nodes_[block].before]);
-    if (nodes_[block].after != none) __builtin_prefetch(&nodes_[nodes_[block].after]);
+    if (nodes_[block].before != none) fetch_line(&nodes_[nodes_[block].before]);
+    if (nodes_[block].after != none) fetch_line(&nodes_[nodes_[block].after]);
   }
   [[nodiscard]] bool has_room(std::uint64_t words) const noexcept { return find((words + granule - 1) / granule) != none; }
   /// In words.

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/prefetch.hpp"
+
 namespace deltamatch {
 
 class HashIndex {
@@ -38,7 +40,7 @@ class HashIndex {
 
   /// Prefetches the slot at which a search for `hash` starts, and near which it would be inserted.
   void prefetch(std::uint32_t hash) const noexcept {
-    if (!slots_.empty()) __builtin_prefetch(&slots_[home(hash)], 1);
+    if (!slots_.empty()) fetch_line_to_write(&slots_[home(hash)]);
   }
 
   /// Inserts a number (not `none`). Room must have been reserved.

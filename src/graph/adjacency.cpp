@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/prefetch.hpp"
+
 namespace deltamatch::graph {
 
 namespace {
@@ -91,7 +93,7 @@ void Adjacency::plan_rows(std::span<DeltaRow> deltas) {
   for (const DeltaRow& delta : deltas.first(std::min(deltas.size(), 2 * prefetch_distance))) prefetch(delta.vertex);
   for (std::size_t i = 0; i < deltas.size(); ++i) {
     if (i + 2 * prefetch_distance < deltas.size()) prefetch(deltas[i + 2 * prefetch_distance].vertex);
-    if (i + prefetch_distance < deltas.size()) __builtin_prefetch(rows_[deltas[i + prefetch_distance].vertex].block);
+    if (i + prefetch_distance < deltas.size()) fetch_line(rows_[deltas[i + prefetch_distance].vertex].block);
     plan_row(deltas[i]);
     rows_[deltas[i].vertex].staged = static_cast<std::uint32_t>(&deltas[i] - delta_rows_.data() + 1);
   }

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/parallel.hpp"
+#include "base/prefetch.hpp"
 #include "base/types.hpp"
 #include "graph/arena.hpp"
 #include "graph/change_log.hpp"
@@ -142,20 +143,20 @@ class Adjacency {
   [[nodiscard]] std::size_t bytes() const noexcept;
   [[nodiscard]] std::size_t vertices() const noexcept { return rows_.size(); }
   [[nodiscard]] Column column() const noexcept { return column_; }
-  void prefetch(VertexId vertex) const noexcept { __builtin_prefetch(&rows_[vertex]); }
+  void prefetch(VertexId vertex) const noexcept { fetch_line(&rows_[vertex]); }
   void prefetch_block(VertexId vertex) const noexcept {
     const std::uint32_t* block = rows_[vertex].block;
-    __builtin_prefetch(block);
-    __builtin_prefetch(block + 16);
+    fetch_line(block);
+    fetch_line(block + 16);
   }
   /// Prefetches the rows of the vertex's neighbours, if they are few. The vertex's block must be in the cache already. Many
   /// neighbours are prefetched by the loop that reads them.
   void prefetch_neighbours(VertexId vertex) const noexcept {
-    for (const std::uint32_t id : few_neighbours(vertex)) __builtin_prefetch(&rows_[id]);
+    for (const std::uint32_t id : few_neighbours(vertex)) fetch_line(&rows_[id]);
   }
   /// Prefetches the blocks of these neighbours. Their rows must be in the cache already.
   void prefetch_neighbour_blocks(VertexId vertex) const noexcept {
-    for (const std::uint32_t id : few_neighbours(vertex)) __builtin_prefetch(rows_[id].block);
+    for (const std::uint32_t id : few_neighbours(vertex)) fetch_line(rows_[id].block);
   }
   /// Prefetches the places that a search in the vertex's lists reads first. Its block must be in the cache already.
   void prefetch_search(VertexId vertex) const noexcept {
@@ -164,9 +165,9 @@ class Adjacency {
     const std::uint32_t total = row.total();
     if (total < 32) return;
     const std::uint32_t* ids = row.ids();
-    __builtin_prefetch(ids + total / 2);
-    __builtin_prefetch(ids + total / 4);
-    __builtin_prefetch(ids + total / 4 * 3);
+    fetch_line(ids + total / 2);
+    fetch_line(ids + total / 4);
+    fetch_line(ids + total / 4 * 3);
   }
 
   // For mirrors of the store in another memory.

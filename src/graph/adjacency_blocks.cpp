@@ -6,6 +6,7 @@
 #include <cassert>
 #include <tuple>
 
+#include "base/prefetch.hpp"
 #include "graph/data_graph.hpp"
 
 namespace deltamatch::graph {
@@ -79,7 +80,7 @@ void Adjacency::build(std::span<const LabelPart> parts, std::span<const BlockSid
   rows_.assign(parts.empty() ? 0 : parts.back().end, Row{});
   const std::vector<Range> ranges = ranges_of(parts, sides, workers.size());
   const auto fetch_row = [this](VertexId vertex, bool far) {
-    if (far) __builtin_prefetch(&rows_[vertex], 1);
+    if (far) fetch_line_to_write(&rows_[vertex]);
   };
 
   // Before the blocks are allocated, `staged` holds the number of entries, and `version` the last counted relation plus one.
@@ -109,11 +110,11 @@ void Adjacency::build(std::span<const LabelPart> parts, std::span<const BlockSid
 
   const auto fetch = [this](VertexId vertex, bool far) {
     if (far) {
-      __builtin_prefetch(&rows_[vertex], 1);
+      fetch_line_to_write(&rows_[vertex]);
     } else {
       const Row& row = rows_[vertex];
-      __builtin_prefetch(row.block + 2 * std::size_t{row.slices}, 1);
-      __builtin_prefetch(row.ids() + row.staged, 1);
+      fetch_line_to_write(row.block + 2 * std::size_t{row.slices});
+      fetch_line_to_write(row.ids() + row.staged);
     }
   };
   workers.for_each(ranges.size(), 1, [&](unsigned, std::size_t first, std::size_t last) {

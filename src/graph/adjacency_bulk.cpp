@@ -10,6 +10,7 @@
 #include <cassert>
 #include <utility>
 
+#include "base/prefetch.hpp"
 #include "deltamatch/error.hpp"
 #include "graph/bulk_graph.hpp"
 #include "graph/data_graph.hpp"
@@ -85,14 +86,14 @@ class HalfEdges {
   void scatter(std::span<const VertexPair> edges, std::uint32_t mark) noexcept {
     std::array<std::uint64_t, 2 * group> places;
     for (const auto& [tail, head] : edges) {
-      __builtin_prefetch(&ends_[tail], 1);
-      __builtin_prefetch(&ends_[head], 1);
+      fetch_line_to_write(&ends_[tail]);
+      fetch_line_to_write(&ends_[head]);
     }
     for (std::size_t i = 0; i < edges.size(); ++i) {
       places[2 * i] = take(ends_[edges[i].first]);
       places[2 * i + 1] = take(ends_[edges[i].second]);
-      __builtin_prefetch(&entries_[places[2 * i]], 1);
-      __builtin_prefetch(&entries_[places[2 * i + 1]], 1);
+      fetch_line_to_write(&entries_[places[2 * i]]);
+      fetch_line_to_write(&entries_[places[2 * i + 1]]);
     }
     for (std::size_t i = 0; i < edges.size(); ++i) {
       entries_[places[2 * i]] = edges[i].second;

@@ -9,6 +9,7 @@
 #include <new>
 #include <utility>
 
+#include "base/prefetch.hpp"
 #include "graph/adjacency.hpp"
 
 namespace deltamatch::graph {
@@ -76,8 +77,8 @@ void Adjacency::find_places(std::span<const DeltaRow> deltas) noexcept {
     const DeltaRow& delta = deltas[i];
     const Row& row = rows_[delta.vertex];
     if (delta.empties) continue;
-    __builtin_prefetch(row.block);
-    __builtin_prefetch(row.ids() + delta.total);
+    fetch_line(row.block);
+    fetch_line(row.ids() + delta.total);
     for (std::uint32_t s = delta.first_slice; s < delta.end_slice; ++s) {
       const DeltaSlice* slice = &delta_slices_[s];
       add(row, *slice, added_, slice[0].added_begin, slice[1].added_begin);

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "base/hash.hpp"
+#include "base/prefetch.hpp"
 #include "deltamatch/error.hpp"
 #include "graph/permute.hpp"
 
@@ -38,14 +39,14 @@ VertexId Dictionary::find_text(std::string_view text, std::uint32_t hash) const 
 void Dictionary::fetch_key(std::uint32_t hash) const noexcept {
   const VertexId vertex = index_.peek(hash);
   if (vertex == HashIndex::none) return;
-  __builtin_prefetch(&keys_[vertex]);
-  __builtin_prefetch(&labels_[vertex]);
-  __builtin_prefetch(&flags_[vertex]);
+  fetch_line(&keys_[vertex]);
+  fetch_line(&labels_[vertex]);
+  fetch_line(&flags_[vertex]);
 }
 
 void Dictionary::fetch_text(std::uint32_t hash) const noexcept {
   const VertexId vertex = index_.peek(hash);
-  if (vertex != HashIndex::none && (flags_[vertex] & text_flag) != 0) __builtin_prefetch(block(vertex));
+  if (vertex != HashIndex::none && (flags_[vertex] & text_flag) != 0) fetch_line(block(vertex));
 }
 
 VertexId Dictionary::create(const Id& id, LabelId label) {

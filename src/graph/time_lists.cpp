@@ -8,6 +8,7 @@ namespace deltamatch::graph {
 namespace {
 
 constexpr std::uint32_t least_capacity = 4;
+constexpr std::size_t words_of_entry = sizeof(TimeLists::Entry) / sizeof(std::uint32_t);
 constexpr std::uint32_t kept_capacity = 16;  // of an empty list; it may soon hold as many again
 
 Timestamp time_of(const DataGraph& graph, Slot slot) noexcept {
@@ -42,47 +43,55 @@ class LastRelation {
 
 void TimeLists::build(const DataGraph& graph) {
   rows_.clear();
+  arena_ = std::make_unique<Arena>();
   newest_ = no_time;
   const EdgeTable& table = *graph.edge_table;
-  std::vector<Slot> slots;
-  slots.reserve(graph.edges());
-  for (Slot slot = 0; slot < table.slots(); ++slot) {
-    if (table.live(slot)) slots.push_back(slot);
-  }
-  const auto arrived = [&](Slot slot) { return table.ordinal(slot); };
-  if (!std::ranges::is_sorted(slots, {}, arrived)) std::ranges::sort(slots, {}, arrived);
   std::vector<Edge> edges;
-  edges.reserve(slots.size());
-  for (const Slot slot : slots) edges.push_back({table.tail(slot), table.head(slot), slot});
-  make_room(graph, edges);
+  edges.reserve(graph.edges());
+  for (Slot slot = 0; slot < table.slots(); ++slot) {
+    if (table.live(slot)) edges.push_back({table.tail(slot), table.head(slot), slot});
+  }
+  const auto arrived = [&](const Edge& edge) { return table.ordinal(edge.which); };
+  if (!std::ranges::is_sorted(edges, {}, arrived)) std::ranges::sort(edges, {}, arrived);
+  make_room(graph.base());
   insert(graph, edges);
 }
 
-/// Gives each list, all of which are empty, room for its edges.
-void TimeLists::make_room(const DataGraph& graph, std::span<const Edge> edges) {
-  rows_.resize(graph.dictionary.capacity());
-  LastRelation out(graph, graph.directed() ? Direction::out : Direction::both);
-  LastRelation in(graph, graph.directed() ? Direction::in : Direction::both);
-  for (const Edge& edge : edges) {
-    const LabelId label = graph.edge_table->label(edge.which);
-    ++list_of(edge.tail, out.find(label, edge.head)).capacity;
-    ++list_of(edge.head, in.find(label, edge.tail)).capacity;
+/// Gives the list of each relation room for the edges that are settled.
+void TimeLists::make_room(const Adjacency& settled) {
+  rows_.resize(settled.vertices());
+  for (VertexId vertex = 0; vertex < rows_.size(); ++vertex) {
+    settled.for_each_list(vertex, [&](RelationId relation, std::span<const std::uint32_t> entries, const std::uint32_t*) {
+      if (!entries.empty()) allocate(list_of(vertex, relation), static_cast<std::uint32_t>(entries.size()));
+    });
   }
-  const auto allocate = [](List& list) {
-    if (list.capacity != 0) list.entries = std::make_unique_for_overwrite<Entry[]>(list.capacity);
-  };
-  for (Row& row : rows_) {
-    std::ranges::for_each(row.first, allocate);
-    std::ranges::for_each(row.more, allocate);
+}
+
+/// Prefetches what a loop over edges changes: rows first, and later the entries of these rows that `which` names.
+template <class Which>
+void TimeLists::prefetch_ahead(std::span<const Edge> edges, std::size_t at, Which&& which) const noexcept {
+  constexpr std::size_t rows_ahead = 16;
+  constexpr std::size_t entries_ahead = 8;
+  if (at + rows_ahead < edges.size()) {
+    prefetch(edges[at + rows_ahead].tail);
+    prefetch(edges[at + rows_ahead].head);
+  }
+  if (at + entries_ahead >= edges.size()) return;
+  for (const VertexId vertex : {edges[at + entries_ahead].tail, edges[at + entries_ahead].head}) {
+    if (vertex >= rows_.size()) continue;
+    for (const List& list : rows_[vertex].first) fetch_line_to_write(list.entries + which(list));
   }
 }
 
 void TimeLists::insert(const DataGraph& graph, std::span<const Edge> edges) {
+  arena_->recycle();
   const EdgeTable& table = *graph.edge_table;
   LastRelation out(graph, graph.directed() ? Direction::out : Direction::both);
   LastRelation in(graph, graph.directed() ? Direction::in : Direction::both);
   if (rows_.size() < graph.dictionary.capacity()) rows_.resize(graph.dictionary.capacity());
-  for (const Edge& edge : edges) {
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    prefetch_ahead(edges, i, [](const List& list) { return list.end; });
+    const Edge& edge = edges[i];
     const Timestamp time = time_of(graph, edge.which);
     const LabelId label = table.label(edge.which);
     newest_ = std::max(newest_, time);
@@ -94,7 +103,9 @@ void TimeLists::insert(const DataGraph& graph, std::span<const Edge> edges) {
 void TimeLists::remove(const DataGraph& graph, std::span<const Edge> edges) {
   LastRelation out(graph, graph.directed() ? Direction::out : Direction::both);
   LastRelation in(graph, graph.directed() ? Direction::in : Direction::both);
-  for (const Edge& edge : edges) {
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    prefetch_ahead(edges, i, [](const List& list) { return list.begin; });
+    const Edge& edge = edges[i];
     const Timestamp time = time_of(graph, edge.which);
     const LabelId label = graph.edge_table->label(edge.which);
     take(list_of(edge.tail, out.find(label, edge.head)), {time, edge.head, edge.which});
@@ -108,17 +119,18 @@ TimeLists::List& TimeLists::list_of(VertexId vertex, RelationId relation) {
     if (list.relation == no_relation) list.relation = relation;
     if (list.relation == relation) return list;
   }
-  const auto found = std::ranges::find(row.more, relation, &List::relation);
-  if (found != row.more.end()) return *found;
-  row.more.emplace_back().relation = relation;
-  return row.more.back();
+  if (!row.more) row.more = std::make_unique<std::vector<List>>();
+  const auto found = std::ranges::find(*row.more, relation, &List::relation);
+  if (found != row.more->end()) return *found;
+  row.more->emplace_back().relation = relation;
+  return row.more->back();
 }
 
 void TimeLists::add(List& list, const Entry& entry) {
   if (list.end == list.capacity) make_room(list);
-  Entry* at = list.entries.get() + list.end;
+  Entry* at = list.entries + list.end;
   if (list.end > list.begin && at[-1].time > entry.time) {
-    Entry* const begin = list.entries.get() + list.begin;
+    Entry* const begin = list.entries + list.begin;
     Entry* const place =
         std::upper_bound(begin, at, entry.time, [](Timestamp time, const Entry& other) { return time < other.time; });
     std::memmove(place + 1, place, static_cast<std::size_t>(at - place) * sizeof(Entry));
@@ -132,21 +144,33 @@ void TimeLists::add(List& list, const Entry& entry) {
 void TimeLists::make_room(List& list) {
   const std::uint32_t count = list.end - list.begin;
   if (list.capacity == 0 || 2 * count > list.capacity) {
-    const std::uint32_t capacity = std::max(least_capacity, 2 * list.capacity);
-    auto larger = std::make_unique_for_overwrite<Entry[]>(capacity);
-    std::copy_n(list.entries.get() + list.begin, count, larger.get());
-    list.entries = std::move(larger);
-    list.capacity = capacity;
+    List larger = list;
+    allocate(larger, std::max(least_capacity, 2 * list.capacity));
+    std::copy_n(list.entries + list.begin, count, larger.entries);
+    if (list.capacity != 0) give_back(list);
+    list = larger;
   } else {
-    std::memmove(list.entries.get(), list.entries.get() + list.begin, count * sizeof(Entry));
+    std::memmove(list.entries, list.entries + list.begin, count * sizeof(Entry));
   }
   list.begin = 0;
   list.end = count;
 }
 
+void TimeLists::allocate(List& list, std::uint32_t capacity) {
+  const std::size_t words = Arena::block_words(capacity * words_of_entry);
+  list.entries = reinterpret_cast<Entry*>(arena_->allocate(words));
+  list.capacity = static_cast<std::uint32_t>(words / words_of_entry);
+}
+
+void TimeLists::give_back(List& list) noexcept {
+  arena_->give_back(reinterpret_cast<std::uint32_t*>(list.entries), Arena::block_words(list.capacity * words_of_entry));
+  list.entries = nullptr;
+  list.capacity = 0;
+}
+
 void TimeLists::take(List& list, const Entry& entry) noexcept {
-  Entry* const begin = list.entries.get() + list.begin;
-  Entry* const end = list.entries.get() + list.end;
+  Entry* const begin = list.entries + list.begin;
+  Entry* const end = list.entries + list.end;
   Entry* at = begin;
   if (at->slot != entry.slot) {
     at = std::lower_bound(begin, end, entry.time, earlier);
@@ -162,19 +186,13 @@ void TimeLists::take(List& list, const Entry& entry) noexcept {
   if (list.begin != list.end) return;
   list.begin = list.end = 0;
   if (list.capacity <= kept_capacity) return;
-  list.entries.reset();
-  list.capacity = 0;
+  give_back(list);
 }
 
 std::size_t TimeLists::bytes() const noexcept {
-  std::size_t entries = 0;
   std::size_t lists = 0;
-  for (const Row& row : rows_) {
-    for (const List& list : row.first) entries += list.capacity;
-    for (const List& list : row.more) entries += list.capacity;
-    lists += row.more.capacity();
-  }
-  return rows_.capacity() * sizeof(Row) + lists * sizeof(List) + entries * sizeof(Entry);
+  for (const Row& row : rows_) lists += row.more ? row.more->capacity() : 0;
+  return rows_.capacity() * sizeof(Row) + lists * sizeof(List) + arena_->bytes();
 }
 
 }  // namespace deltamatch::graph

@@ -12,6 +12,8 @@
 #include <span>
 #include <vector>
 
+#include "base/prefetch.hpp"
+#include "graph/arena.hpp"
 #include "graph/data_graph.hpp"
 
 namespace deltamatch::graph {
@@ -40,21 +42,29 @@ class TimeLists {
     const Row& row = rows_[vertex];
     const auto show = [&](const List& list) {
       if (list.relation != no_relation)
-        visit(list.relation, std::span<const Entry>(list.entries.get() + list.begin, list.end - list.begin));
+        visit(list.relation, std::span<const Entry>(list.entries + list.begin, list.end - list.begin));
     };
     std::ranges::for_each(row.first, show);
-    std::ranges::for_each(row.more, show);
+    if (row.more) std::ranges::for_each(*row.more, show);
   }
   void prefetch(VertexId vertex) const noexcept {
-    if (vertex >= rows_.size()) return;
-    __builtin_prefetch(&rows_[vertex]);
-    __builtin_prefetch(reinterpret_cast<const char*>(&rows_[vertex]) + 64);
+    if (vertex < rows_.size()) fetch_line(&rows_[vertex]);
   }
   /// Prefetches the latest entries. The row must be in the cache already.
   void prefetch_entries(VertexId vertex) const noexcept {
     if (vertex >= rows_.size()) return;
     for (const List& list : rows_[vertex].first) {
-      if (list.begin != list.end) __builtin_prefetch(list.entries.get() + list.end - 1);
+      if (list.begin != list.end) fetch_line(list.entries + list.end - 1);
+    }
+  }
+  /// Prefetches the entries that a binary search reads first. The row must be in the cache already.
+  void prefetch_search(VertexId vertex) const noexcept {
+    if (vertex >= rows_.size()) return;
+    for (const List& list : rows_[vertex].first) {
+      if (list.begin == list.end) continue;
+      fetch_line(list.entries + list.begin);
+      fetch_line(list.entries + (list.begin + list.end) / 2);
+      fetch_line(list.entries + list.end - 1);
     }
   }
   /// No edge is newer. It never falls.
@@ -63,27 +73,32 @@ class TimeLists {
 
  private:
   struct List {
+    Entry* entries = nullptr;  // of the arena
     RelationId relation = no_relation;
-    std::unique_ptr<Entry[]> entries;
     std::uint32_t begin = 0;
     std::uint32_t end = 0;
     std::uint32_t capacity = 0;
   };
 
-  /// Most vertices have edges of one kind that enter, and of one that leave.
-  struct Row {
+  /// Most vertices have edges of one kind that enter, and of one that leave. A row is one cache line.
+  struct alignas(64) Row {
     std::array<List, 2> first;
-    std::vector<List> more;
+    std::unique_ptr<std::vector<List>> more;
   };
 
+  template <class Which>
+  void prefetch_ahead(std::span<const Edge> edges, std::size_t at, Which&& which) const noexcept;
   [[nodiscard]] List& list_of(VertexId vertex, RelationId relation);
-  static void add(List& list, const Entry& entry);
-  static void make_room(List& list);
-  void make_room(const DataGraph& graph, std::span<const Edge> edges);
-  static void take(List& list, const Entry& entry) noexcept;
+  void add(List& list, const Entry& entry);
+  void make_room(List& list);
+  void make_room(const Adjacency& settled);
+  void allocate(List& list, std::uint32_t capacity);
+  void give_back(List& list) noexcept;
+  void take(List& list, const Entry& entry) noexcept;
 
   Timestamp newest_ = no_time;
   std::vector<Row> rows_;  // by vertex
+  std::unique_ptr<Arena> arena_ = std::make_unique<Arena>();
 };
 
 }  // namespace deltamatch::graph

@@ -1,6 +1,7 @@
 #include "graph/window.hpp"
 
 #include <algorithm>
+#include <boost/sort/pdqsort/pdqsort.hpp>
 #include <functional>
 
 namespace deltamatch::graph {
@@ -22,18 +23,30 @@ Timestamp Window::bucket_of(Timestamp time) const noexcept {
   return time >= 0 ? time / bucket_span_ : -((-(time + 1)) / bucket_span_) - 1;
 }
 
-void Window::note(const Edge& edge, Timestamp time) {
-  const Timestamp bucket = bucket_of(time);
+void Window::note(const Edge& edge, Timestamp time) { fresh_.push_back({time, edge}); }
+
+void Window::place_fresh() {
+  boost::sort::pdqsort_branchless(fresh_.begin(), fresh_.end(), [](const Entry& a, const Entry& b) { return a.time < b.time; });
+  std::ranges::for_each(fresh_, [&](const Entry& entry) { place(entry); });
+  fresh_.clear();
+}
+
+void Window::place(const Entry& entry) {
+  if (queue_.empty() || entry.time >= queue_.back().time) {
+    queue_.push_back(entry);
+    return;
+  }
+  const Timestamp bucket = bucket_of(entry.time);
   if (bucket <= front_) {
     reserve_for(1);
-    heap_.push_back({time, edge});
+    heap_.push_back(entry);
     std::push_heap(heap_.begin(), heap_.end(), std::greater<>{});
   } else {
     if (last_ == nullptr || bucket != last_bucket_) {
       last_ = &buckets_[bucket];
       last_bucket_ = bucket;
     }
-    last_->push_back({time, edge});
+    last_->push_back(entry);
   }
 }
 
@@ -45,22 +58,28 @@ void Window::reserve_for(std::size_t more) {
 void Window::collect(const DataGraph& graph, Timestamp watermark, std::vector<Expired>& expired) {
   Timestamp edge = 0;
   if (__builtin_sub_overflow(watermark, span_, &edge)) return;
+  place_fresh();
   const std::size_t first = expired.size();
   const auto take = [&](const Entry& entry) {
     const auto time = graph.time(entry.edge);
-    if (time && *time <= edge) {
+    const bool dead = time && *time <= edge;
+    if (dead) {
       expired.push_back({entry.edge, *time});
-      taken_.push_back(entry);
     } else if (time) {
       note(entry.edge, *time);  // refreshed since
     }
+    return dead;
   };
+  const auto take_waiting = [&](const Entry& entry) {
+    if (take(entry)) taken_.push_back(entry);
+  };
+  for (; next_ < queue_.size() && queue_[next_].time <= edge; ++next_) take(queue_[next_]);
   front_ = std::max(front_, bucket_of(edge));
   if (last_bucket_ <= front_) last_ = nullptr;
   for (auto at = buckets_.begin(); at != buckets_.end() && at->first <= front_; at = buckets_.erase(at)) {
     reserve_for(at->second.size());
     if (at->first < front_) {  // all have to be checked, so they need no order
-      std::ranges::for_each(at->second, take);
+      std::ranges::for_each(at->second, take_waiting);
     } else {
       heap_.insert(heap_.end(), at->second.begin(), at->second.end());
       std::make_heap(heap_.begin(), heap_.end(), std::greater<>{});
@@ -68,7 +87,7 @@ void Window::collect(const DataGraph& graph, Timestamp watermark, std::vector<Ex
   }
   while (!heap_.empty() && heap_.front().time <= edge) {
     const Entry entry = heap_.front();
-    take(entry);
+    take_waiting(entry);
     std::pop_heap(heap_.begin(), heap_.end(), std::greater<>{});
     heap_.pop_back();
   }
@@ -76,7 +95,16 @@ void Window::collect(const DataGraph& graph, Timestamp watermark, std::vector<Ex
   expired.erase(std::unique(expired.begin() + static_cast<std::ptrdiff_t>(first), expired.end()), expired.end());
 }
 
+void Window::commit() noexcept {
+  taken_.clear();
+  committed_ = next_;
+  if (2 * committed_ < queue_.size()) return;
+  queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(committed_));
+  next_ = committed_ = 0;
+}
+
 void Window::undo() noexcept {
+  next_ = committed_;
   // There is room: reserve_for has counted them.
   for (const Entry& entry : taken_) {
     heap_.push_back(entry);
@@ -86,7 +114,7 @@ void Window::undo() noexcept {
 }
 
 std::size_t Window::bytes() const noexcept {
-  std::size_t entries = heap_.capacity() + taken_.capacity();
+  std::size_t entries = fresh_.capacity() + queue_.capacity() + heap_.capacity() + taken_.capacity();
   for (const auto& [bucket, waiting] : buckets_) entries += waiting.capacity();
   return entries * sizeof(Entry);
 }

@@ -2,8 +2,9 @@
 //
 // It needs a timed graph. The time stored with an edge is the truth; an entry here says only when to check the edge. Each edge
 // that is inserted gets an entry. If an edge was deleted or refreshed since, its entry is found to be stale, and it is dropped
-// or postponed. So neither deletion nor refresh nor roll-back has to find entries here. Entries wait unsorted in buckets of a
-// 64th of the window. The bucket at the watermark's edge is a heap. O(1) per insert, O(log bucket) per expiry.
+// or postponed. So neither deletion nor refresh nor roll-back has to find entries here. Entries that come in order of time wait
+// in a queue. Others wait unsorted in buckets of a 64th of the window, and the bucket at the watermark's edge is a heap. O(1)
+// per insert. O(1) per expiry of an entry in the queue, O(log bucket) of others.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +37,7 @@ class Window {
   /// Appends all live edges of the settled graph that have expired at the watermark, by rank and without duplicates. Until
   /// `commit`, `undo` makes the next call find them again.
   void collect(const DataGraph& graph, Timestamp watermark, std::vector<Expired>& expired);
-  void commit() noexcept { taken_.clear(); }
+  void commit() noexcept;
   void undo() noexcept;
 
   [[nodiscard]] Timestamp span() const noexcept { return span_; }
@@ -49,14 +50,21 @@ class Window {
     friend bool operator>(const Entry& a, const Entry& b) noexcept { return a.time > b.time; }
   };
   [[nodiscard]] Timestamp bucket_of(Timestamp time) const noexcept;
+  /// Puts the fresh entries where they wait. A batch notes its edges by rank, so they are brought in order of time first.
+  void place_fresh();
+  void place(const Entry& entry);
   /// Makes room in the heap for `more` entries, and for those that `undo` would bring back.
   void reserve_for(std::size_t more);
 
   Timestamp span_;
   Timestamp bucket_span_;
+  std::vector<Entry> fresh_;     // noted since the last collect
+  std::vector<Entry> queue_;     // by time
+  std::size_t next_ = 0;         // into queue_: those before it have been taken
+  std::size_t committed_ = 0;    // the same at the last commit
   Timestamp front_ = INT64_MIN;  // buckets up to this one are in the heap
   std::vector<Entry> heap_;      // smallest time on top
-  std::vector<Entry> taken_;     // taken by collect since the last commit
+  std::vector<Entry> taken_;     // taken from buckets and heap since the last commit
   std::map<Timestamp, std::vector<Entry>> buckets_;
   Timestamp last_bucket_ = 0;           // that got an entry last
   std::vector<Entry>* last_ = nullptr;  // its entries, unless it is gone

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/checked.hpp"
+#include "match/anchor_conditions.hpp"
 #include "match/conditional_enumerator.hpp"
 #include "match/matcher.hpp"
 #include "match/pieces.hpp"
@@ -46,6 +47,8 @@ struct Worker {
   Recorder recorder;
   ConditionalEnumerator::Memory conditional;
   TimeSearch::Memory time_search;
+  AnchorConditions anchor_conditions;
+  std::vector<std::uint32_t> taken;  // indices of pieces
   std::vector<DonatedWork> donated;
 };
 
@@ -168,40 +171,62 @@ class CpuMatcher final : public Matcher {
   void run_anchors(const graph::DataGraph& graph, Pass pass, std::span<const graph::Edge> anchors,
                    std::span<const graph::Resolved> resolved, std::span<const QueryTask> tasks, std::span<QueryResult> results,
                    const StopFlag* stop) {
-    run_pieces(graph, pass, resolved, tasks, results, stop,
-               [&](std::size_t i, bool first, unsigned thread, Partial& partial, Summation& summation) {
-                 if (time_pass_ && (first || pieces_[i].anchor != pieces_[i - 1].anchor)) {
-                   const graph::TimeLists& lists = time_pass_->lists();
-                   for_ends_at(anchors, pieces_[i].anchor + 12, [&](VertexId vertex) { lists.prefetch(vertex); });
-                   for_ends_at(anchors, pieces_[i].anchor + 5, [&](VertexId vertex) { lists.prefetch_entries(vertex); });
-                 } else if (first || pieces_[i].anchor != pieces_[i - 1].anchor) {
-                   fetch_ends(graph.base(), anchors, pieces_[i].anchor);
-                   fetch_neighbours(graph.base(), anchors, pieces_[i].anchor);
-                 }
-                 run(i, anchors[pieces_[i].anchor], pass, tasks, thread, partial, summation, stop);
-               });
+    const auto may_match = [&](std::size_t i, unsigned thread) {
+      const PlanRef& plan = pieces_[i].plan;
+      return !time_relations_[plan.task] ||
+             state_[thread].anchor_conditions.hold(*tasks[plan.task].query, tasks[plan.task].plans->plans[plan.plan],
+                                                   anchors[pieces_[i].anchor]);
+    };
+    run_pieces(
+        graph, pass, resolved, tasks, results, stop, may_match,
+        [&](std::span<const std::uint32_t> taken, std::size_t at, unsigned thread, Partial& partial, Summation& summation) {
+          const std::uint32_t anchor = pieces_[taken[at]].anchor;
+          if (at == 0 || anchor != pieces_[taken[at - 1]].anchor) fetch_ahead(graph, pass, anchors, taken, at);
+          run(taken[at], anchors[anchor], pass, tasks, thread, partial, summation, stop);
+        });
+  }
+
+  /// Prefetches what the anchors of the pieces after `at` will read.
+  void fetch_ahead(const graph::DataGraph& graph, Pass pass, std::span<const graph::Edge> anchors,
+                   std::span<const std::uint32_t> taken, std::size_t at) const noexcept {
+    const std::uint32_t anchor = pieces_[taken[at]].anchor;
+    if (!time_pass_) {
+      fetch_ends(graph.base(), anchors, anchor);
+      fetch_neighbours(graph.base(), anchors, anchor);
+      return;
+    }
+    const graph::TimeLists& lists = time_pass_->lists();
+    const auto for_ends = [&](std::size_t ahead, auto fetch) {
+      if (at + ahead < taken.size()) for_ends_at(anchors, pieces_[taken[at + ahead]].anchor, fetch);
+    };
+    for_ends(12, [&](VertexId vertex) { lists.prefetch(vertex); });
+    for_ends(5, [&](VertexId vertex) { pass == Pass::whole ? lists.prefetch_search(vertex) : lists.prefetch_entries(vertex); });
   }
 
   void match_roots(const graph::DataGraph& graph, std::span<const VertexId> roots, std::span<const QueryTask> tasks,
                    std::span<QueryResult> results, const StopFlag* stop) {
     const std::vector<graph::Resolved> resolved = graph.resolved();
     plan_pieces(graph, roots, tasks, resolved);
-    run_pieces(graph, Pass::whole, resolved, tasks, results, stop,
-               [&](std::size_t i, bool, unsigned thread, Partial& partial, Summation& summation) {
-                 const Piece& piece = pieces_[i];
-                 PlanResult& result = state_[thread].results[piece.plan.task].plans[0];
-                 if (piece.share.index == 0) ++result.anchors;
-                 partial.begin(roots[piece.anchor]);
-                 StepBudget step_budget(stop);
-                 const Summation::Signed sum = summation.run(*tasks[piece.plan.task].plans->rooted, piece.share, &step_budget);
-                 if (!step_budget.over()) keep(i, sum, result);
-               });
+    run_pieces(
+        graph, Pass::whole, resolved, tasks, results, stop, [](std::size_t, unsigned) { return true; },
+        [&](std::span<const std::uint32_t> taken, std::size_t at, unsigned thread, Partial& partial, Summation& summation) {
+          const std::uint32_t i = taken[at];
+          const Piece& piece = pieces_[i];
+          PlanResult& result = state_[thread].results[piece.plan.task].plans[0];
+          if (piece.share.index == 0) ++result.anchors;
+          partial.begin(roots[piece.anchor]);
+          StepBudget step_budget(stop);
+          const Summation::Signed sum = summation.run(*tasks[piece.plan.task].plans->rooted, piece.share, &step_budget);
+          if (!step_budget.over()) keep(i, sum, result);
+        });
   }
 
-  /// Runs every piece in some thread. Calls run_piece(piece, whether it is the first of those that a thread takes, ...).
-  template <class Run>
+  /// Runs every piece of which may_match(piece, thread) is true in some thread. A thread takes several at a time. Calls
+  /// run_piece(those that it has taken, the index among them of the one to run, ...).
+  template <class MayMatch, class Run>
   void run_pieces(const graph::DataGraph& graph, Pass pass, std::span<const graph::Resolved> resolved,
-                  std::span<const QueryTask> tasks, std::span<QueryResult> results, const StopFlag* stop, Run&& run_piece) {
+                  std::span<const QueryTask> tasks, std::span<QueryResult> results, const StopFlag* stop, MayMatch&& may_match,
+                  Run&& run_piece) {
     vertices_ = graph.base().vertices();
     for (Worker& worker : state_) {
       worker.narrow.resize(vertices_);
@@ -224,10 +249,14 @@ class CpuMatcher final : public Matcher {
         Partial partial(Lists(graph.base(), resolved, graph.directed(), pass), worker.scratch);
         Summation summation(partial, worker.narrow, worker.wide);
         busy_threads_.take();
+        worker.taken.clear();
         for (std::size_t i = begin; i < end; ++i) {
+          if (may_match(i, index)) worker.taken.push_back(static_cast<std::uint32_t>(i));
+        }
+        for (std::size_t at = 0; at < worker.taken.size(); ++at) {
           if (stop != nullptr && stop->load(std::memory_order_relaxed)) return;
-          if (begins_ != nullptr) (*begins_)(pieces_[i].anchor);
-          run_piece(i, i == begin, index, partial, summation);
+          if (begins_ != nullptr) (*begins_)(pieces_[worker.taken[at]].anchor);
+          run_piece(std::span<const std::uint32_t>(worker.taken), at, index, partial, summation);
         }
         if (watch != nullptr) watch->leave(index);
         busy_threads_.finish();

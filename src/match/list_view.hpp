@@ -16,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "base/prefetch.hpp"
 #include "graph/data_graph.hpp"
 #include "match/intersect.hpp"
 #include "match/scratch.hpp"
@@ -101,7 +102,7 @@ class Lists {
         const std::uint32_t* tags = nullptr;
         std::uint32_t count = 0;
         store->find(candidates[i], where.relation, ids, tags, count);
-        __builtin_prefetch(ids);
+        fetch_line(ids);
       }
     }
     for (std::size_t i = end; i < std::min(candidates.size(), end + group); ++i) store->prefetch(candidates[i]);

@@ -39,6 +39,9 @@ bool holds(std::span<const Part> parts, graph::Slot slot, Timestamp time) noexce
 // A run with fewer entries is walked rather than counted.
 constexpr std::size_t least_counted = 8;
 
+// So many entries that lie side by side are read sooner than a list of another vertex.
+constexpr std::size_t few_entries = 12;
+
 }  // namespace
 
 TimeSearch::Relations::Relations(const plan::BoundQuery& query) {
@@ -121,7 +124,7 @@ Interval TimeSearch::interval(std::uint32_t edge) const noexcept {
 TimeSearch::Run TimeSearch::find_run(std::uint32_t edge, bool at_source, const Interval& wanted) const {
   const plan::BoundEdge& bound = query_->edges[edge];
   const std::uint32_t end = at_source ? bound.source : bound.target;
-  if (end != plan_->tail && end != plan_->head) return run_at(edge, at_source, memory_->vertices[end], wanted);
+  if (!is_end_of_anchor(end)) return run_at(edge, at_source, memory_->vertices[end], wanted);
   const Run& run = memory_->runs[2 * edge + (at_source ? 0 : 1)];
   Part* parts = scratch_->array<Part>(run.parts.size());
   std::size_t count = 0;
@@ -297,9 +300,15 @@ void TimeSearch::close(plan::Position position, std::uint64_t bound) {
   if (wanted.empty()) return;
   const VertexId source = memory_->vertices[query_->edges[edge].source];
   const VertexId target = memory_->vertices[query_->edges[edge].target];
-  const Run at_source = find_run(edge, true, wanted);
-  const Run at_target = find_run(edge, false, wanted);
-  const bool from_source = at_source.size <= at_target.size;
+  bool from_source = is_end_of_anchor(query_->edges[edge].source);
+  Run run = find_run(edge, from_source, wanted);
+  if (run.size > few_entries) {
+    const Run other_run = find_run(edge, !from_source, wanted);
+    if (other_run.size < run.size) {
+      run = other_run;
+      from_source = !from_source;
+    }
+  }
   const VertexId other = from_source ? target : source;
   const std::uint64_t with = std::uint64_t{1} << s;
   const auto attempt = [&](const Entry& entry, bool forward) {
@@ -308,7 +317,6 @@ void TimeSearch::close(plan::Position position, std::uint64_t bound) {
     unbind();
     return !over();
   };
-  const Run& run = from_source ? at_source : at_target;
   for (const Part& part : run.parts) {
     for (const Entry* entry = part.first; entry != part.last; ++entry) {
       if (!attempt(*entry, part.leaving == from_source)) return;

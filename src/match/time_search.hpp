@@ -1,9 +1,10 @@
 // Finds every match of a conditional query from an anchor, in lists that are in order of time.
 //
 // At each level it takes the list with the fewest entries within the bounds on times, and tries each of these entries. An entry
-// is a vertex and the data edge to it at once. The other query edges between it and matched vertices are looked for in the
-// shorter one of the two lists that hold them. Conditions are tested as soon as what they read is chosen. If a whole graph is
-// counted, the last vertex is not matched: the number of entries within the bounds is that of its matches.
+// is a vertex and the data edge to it at once. The other query edges between it and matched vertices are looked for in a list
+// of the anchor's ends that is short, or else in the shorter one of the two lists that hold them. Conditions are tested as soon
+// as what they read is chosen. If a whole graph is counted, the last vertex is not matched: the number of entries within the
+// bounds is that of its matches.
 //
 // A new match is found from its inserted edge that arrived last. A vanished match is found from its removed edge that arrived
 // first. So a new edge meets edges that arrived before it, and most bounds that want newer ones fail at once.
@@ -149,6 +150,10 @@ class TimeSearch {
 
  private:
   [[nodiscard]] bool begin(const plan::Plan& plan, const graph::Edge& anchor);
+  /// Whether the runs at a query vertex have been found when the search began.
+  [[nodiscard]] bool is_end_of_anchor(std::uint32_t query_vertex) const noexcept {
+    return query_vertex == plan_->tail || query_vertex == plan_->head;
+  }
   [[nodiscard]] Interval interval(std::uint32_t edge) const noexcept;
   [[nodiscard]] Run run_at(std::uint32_t edge, bool at_source, VertexId vertex, const Interval& wanted) const;
   [[nodiscard]] Run find_run(std::uint32_t edge, bool at_source, const Interval& wanted) const;

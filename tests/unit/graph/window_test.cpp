@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <vector>
 
@@ -80,6 +81,7 @@ TEST_F(WindowTest, AnEdgeNotedTwiceIsCollectedOnce) {
 
 // Entries that are noted between collect and undo must not take the room that undo needs.
 TEST_F(WindowTest, UndoNeedsNoMemory) {
+  insert(198, 199, 5000);  // what follows is out of order
   for (VertexId v = 0; v < 100; ++v) insert(v, v + 1, 10);
   EXPECT_EQ(collect(110).size(), 100U);
   const std::size_t before = window_.bytes();
@@ -89,6 +91,55 @@ TEST_F(WindowTest, UndoNeedsNoMemory) {
   window_.undo();
   EXPECT_EQ(window_.bytes(), noted);
   EXPECT_EQ(collect(110).size(), 100U);
+}
+
+// A simple list of what was noted tells what must be collected.
+TEST_F(WindowTest, CollectsWhatIsDueWhateverTheOrderOfTimes) {
+  std::mt19937 random(7);
+  for (const unsigned disorder : {1U, 20U, 400U}) {
+    DataGraph graph{true, true};
+    for (std::int64_t id = 0; id < 200; ++id) graph.dictionary.create(id, empty_label);
+    Window window{100};
+    std::vector<Expired> waiting;
+    Timestamp watermark = 0;
+    for (int round = 0; round < 400; ++round) {
+      const Edge edge{static_cast<VertexId>(random() % 100), static_cast<VertexId>(100 + random() % 100), empty_label};
+      const auto known = std::ranges::find(waiting, edge, &Expired::edge);
+      const Timestamp time = watermark - 20 + static_cast<Timestamp>(random() % disorder);
+      if (known == waiting.end()) {
+        NetBatch batch;
+        batch.inserted.push_back(edge);
+        batch.inserted_times.push_back(time);
+        graph.stage(batch);
+        graph.settle(workers_);
+        window.note(edge, time);
+        waiting.push_back({edge, time});
+      }
+      watermark += static_cast<Timestamp>(random() % 9);
+      std::vector<Expired> expected;
+      for (const Expired& each : waiting) {
+        if (window.dead(each.time, watermark)) expected.push_back(each);
+      }
+      std::ranges::sort(expected);
+      std::vector<Expired> expired;
+      window.collect(graph, watermark, expired);
+      ASSERT_EQ(expired, expected) << disorder << ' ' << round;
+      if (random() % 4 == 0) {
+        window.undo();
+        continue;
+      }
+      window.commit();
+      if (expired.empty()) continue;
+      NetBatch removal;
+      for (const Expired& each : expired) {
+        removal.removed.push_back(each.edge);
+        std::erase(waiting, each);
+      }
+      graph.stage(removal);
+      graph.settle(workers_);
+    }
+    EXPECT_GT(watermark, 1000);
+  }
 }
 
 }  // namespace
