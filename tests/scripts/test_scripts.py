@@ -71,6 +71,7 @@ class CheckIncludes(unittest.TestCase):
         ("bench/harness/matcher_comparison.hpp", '#include "bench/programs/comparison_main.hpp"', "bench/harness may not include bench/programs/comparison_main.hpp"),
         ("src/graph/bare.hpp", "", "without #pragma once"),
         ("src/base/types.hpp", "// small, for GPUs", "only the options of the program may name a backend"),
+        ("src/graph/store.hpp", "  __builtin_prefetch(row);", "call one of base/prefetch.hpp"),
     ]
 
     def check(self, files):
