@@ -24,14 +24,15 @@ bool is_edge(const Update& update) noexcept {
   return update.kind == UpdateKind::insert_edge || update.kind == UpdateKind::delete_edge;
 }
 
-bool less(const EdgeUpdate& a, const EdgeUpdate& b) noexcept {
+// An object, so that sorting calls it in line.
+constexpr auto less = [](const EdgeUpdate& a, const EdgeUpdate& b) noexcept {
   __extension__ using Key = unsigned __int128;
   const auto key = [](const EdgeUpdate& update) {
     const std::uint64_t ends = std::uint64_t{update.edge.tail} << 32 | update.edge.head;
     return static_cast<Key>(ends) << 64 | (std::uint64_t{update.edge.which} << 32 | update.index);
   };
   return key(a) < key(b);
-}
+};
 
 // Looks up ids in stages. Each stage is some updates behind the one before, so that cache misses overlap.
 class StagedLookUp {

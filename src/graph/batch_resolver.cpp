@@ -1,6 +1,7 @@
 #include "graph/batch_resolver.hpp"
 
 #include <algorithm>
+#include <boost/sort/pdqsort/pdqsort.hpp>
 #include <utility>
 
 namespace deltamatch::graph {
@@ -942,7 +943,7 @@ void BatchResolver::list_forgettable() {
   for (const Undo& undo : undo_) {
     if (undo.kind == Undo::Kind::created || undo.kind == Undo::Kind::rebound) forgettable_.push_back(undo.other);
   }
-  std::sort(forgettable_.begin(), forgettable_.end());
+  boost::sort::pdqsort(forgettable_.begin(), forgettable_.end());
   forgettable_.erase(std::unique(forgettable_.begin(), forgettable_.end()), forgettable_.end());
 }
 

@@ -10,6 +10,16 @@ namespace {
 
 constexpr Timestamp buckets_per_window = 64;
 
+constexpr auto by_rank = [](const Expired& a, const Expired& b) noexcept {
+  __extension__ using Key = unsigned __int128;
+  const auto key = [](const Edge& edge) {
+    return static_cast<Key>(std::uint64_t{edge.tail} << 32 | edge.head) << 32 | edge.which;
+  };
+  const Key first = key(a.edge);
+  const Key second = key(b.edge);
+  return first != second ? first < second : a.time < b.time;
+};
+
 }  // namespace
 
 Window::Window(Timestamp span) : span_(span), bucket_span_(std::max<Timestamp>(1, span / buckets_per_window)) {}
@@ -91,7 +101,7 @@ void Window::collect(const DataGraph& graph, Timestamp watermark, std::vector<Ex
     std::pop_heap(heap_.begin(), heap_.end(), std::greater<>{});
     heap_.pop_back();
   }
-  std::sort(expired.begin() + static_cast<std::ptrdiff_t>(first), expired.end());
+  boost::sort::pdqsort_branchless(expired.begin() + static_cast<std::ptrdiff_t>(first), expired.end(), by_rank);
   expired.erase(std::unique(expired.begin() + static_cast<std::ptrdiff_t>(first), expired.end()), expired.end());
 }
 
