@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 
 namespace deltamatch::graph {
 
@@ -62,7 +63,7 @@ void TimeLists::make_room(const Adjacency& settled) {
   rows_.resize(settled.vertices());
   for (VertexId vertex = 0; vertex < rows_.size(); ++vertex) {
     settled.for_each_list(vertex, [&](RelationId relation, std::span<const std::uint32_t> entries, const std::uint32_t*) {
-      if (!entries.empty()) allocate(list_of(vertex, relation), static_cast<std::uint32_t>(entries.size()));
+      if (!entries.empty() && lists(relation)) allocate(list_of(vertex, relation), static_cast<std::uint32_t>(entries.size()));
     });
   }
 }
@@ -94,9 +95,12 @@ void TimeLists::insert(const DataGraph& graph, std::span<const Edge> edges) {
     const Edge& edge = edges[i];
     const Timestamp time = time_of(graph, edge.which);
     const LabelId label = table.label(edge.which);
-    newest_ = std::max(newest_, time);
-    add(list_of(edge.tail, out.find(label, edge.head)), {time, edge.head, edge.which});
-    add(list_of(edge.head, in.find(label, edge.tail)), {time, edge.tail, edge.which});
+    for (const auto& [vertex, neighbour, relation] : {std::tuple(edge.tail, edge.head, out.find(label, edge.head)),
+                                                      std::tuple(edge.head, edge.tail, in.find(label, edge.tail))}) {
+      if (!lists(relation)) continue;
+      newest_ = std::max(newest_, time);
+      add(list_of(vertex, relation), {time, neighbour, edge.which});
+    }
   }
 }
 
@@ -108,8 +112,10 @@ void TimeLists::remove(const DataGraph& graph, std::span<const Edge> edges) {
     const Edge& edge = edges[i];
     const Timestamp time = time_of(graph, edge.which);
     const LabelId label = graph.edge_table->label(edge.which);
-    take(list_of(edge.tail, out.find(label, edge.head)), {time, edge.head, edge.which});
-    take(list_of(edge.head, in.find(label, edge.tail)), {time, edge.tail, edge.which});
+    for (const auto& [vertex, neighbour, relation] : {std::tuple(edge.tail, edge.head, out.find(label, edge.head)),
+                                                      std::tuple(edge.head, edge.tail, in.find(label, edge.tail))}) {
+      if (lists(relation)) take(list_of(vertex, relation), {time, neighbour, edge.which});
+    }
   }
 }
 

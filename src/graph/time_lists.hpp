@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/prefetch.hpp"
@@ -27,6 +28,15 @@ class TimeLists {
   };
   static constexpr Timestamp no_time = INT64_MIN;
 
+  /// Names the relations that are listed from now on, by RelationId. Without a call, all are. Edges of a relation that is added
+  /// must not have been inserted; otherwise call `build`.
+  void list_only(std::vector<bool> relations) {
+    all_ = false;
+    listed_ = std::move(relations);
+  }
+  [[nodiscard]] bool lists(RelationId relation) const noexcept {
+    return all_ || (relation < listed_.size() && listed_[relation]);
+  }
   /// Lists the settled edges of a graph. O(edges log edges), or O(edges) if they have arrived in order of slots and times.
   void build(const DataGraph& graph);
   /// Adds edges in the order in which they arrived. O(1) for an edge that is newer than those of its ends.
@@ -67,7 +77,7 @@ class TimeLists {
       fetch_line(list.entries + list.end - 1);
     }
   }
-  /// No edge is newer. It never falls.
+  /// No edge of the lists is newer. It never falls.
   [[nodiscard]] Timestamp newest() const noexcept { return newest_; }
   [[nodiscard]] std::size_t bytes() const noexcept;
 
@@ -96,6 +106,8 @@ class TimeLists {
   void give_back(List& list) noexcept;
   void take(List& list, const Entry& entry) noexcept;
 
+  bool all_ = true;
+  std::vector<bool> listed_;  // by relation, unless all are
   Timestamp newest_ = no_time;
   std::vector<Row> rows_;  // by vertex
   std::unique_ptr<Arena> arena_ = std::make_unique<Arena>();

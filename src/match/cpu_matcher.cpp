@@ -77,8 +77,13 @@ class CpuMatcher final : public Matcher {
       for (std::size_t t = 0; t < tasks.size(); ++t) {
         if (in_time_order(*tasks[t].query)) time_relations_[t].emplace(*tasks[t].query);
       }
-      if (std::ranges::any_of(tasks, [](const QueryTask& task) { return in_time_order(*task.query); }))
-        time_pass_.emplace(time_lists_.show(graph, passes[p]));
+      if (std::ranges::any_of(tasks, [](const QueryTask& task) { return in_time_order(*task.query); })) {
+        std::vector<bool> wanted;
+        for (const auto& relations : time_relations_) {
+          if (relations) relations->add_to(wanted);
+        }
+        time_pass_.emplace(time_lists_.show(graph, passes[p], wanted));
+      }
       find_dead_plans(tasks);
       if (!passes[p].anchors.empty()) match_pass(graph, passes[p].pass, passes[p].anchors, tasks, into, stop);
       if (!passes[p].roots.empty()) match_roots(graph, passes[p].roots, tasks, into, stop);

@@ -6,8 +6,8 @@
 
 namespace deltamatch::match {
 
-TimePass TimeMirror::show(const graph::DataGraph& graph, const PassWork& work) {
-  catch_up(graph);
+TimePass TimeMirror::show(const graph::DataGraph& graph, const PassWork& work, const std::vector<bool>& wanted) {
+  catch_up(graph, wanted);
   if (work.pass == Pass::whole) return TimePass(lists_);
   const std::span<const graph::Edge> changed = work.changed;
   const std::uint64_t store = std::exchange(store_, 0);  // if memory runs out below, the lists must be built anew
@@ -44,21 +44,46 @@ void TimeMirror::hide_removed(const graph::DataGraph& graph) {
   store_ = store;
 }
 
-/// Begins with the staged batch, if it is another one, and builds the lists if they do not show the settled graph.
-void TimeMirror::catch_up(const graph::DataGraph& graph) {
+/// Begins with the staged batch, if it is another one, and builds the lists if they do not show what is wanted of the settled
+/// graph.
+void TimeMirror::catch_up(const graph::DataGraph& graph, const std::vector<bool>& wanted) {
   const graph::Adjacency::Mark mark = graph.base().mark();
   const std::uint64_t stage = graph.base().staged().rows == 0 ? 0 : graph.base().stages();
-  if (store_ == mark.store && stage != 0 && staged_ == stage) return;
+  std::vector<graph::RelationId> missing = missing_of(wanted);
+  if (store_ == mark.store && stage != 0 && staged_ == stage && missing.empty()) return;
   if (after_) batch_ = staged_;
   after_ = false;
   staged_ = stage;
   removed_ = inserted_ = {};
-  if (store_ == mark.store && batch_ == mark.settled) return;
+  const bool follows = store_ == mark.store && batch_ == mark.settled;
+  if (follows && missing.empty()) return;
   store_ = 0;
-  both_ = false;
-  lists_.build(graph);
+  if (!follows) {
+    listed_.clear();
+    missing = missing_of(wanted);
+  }
+  listed_.resize(std::max(listed_.size(), wanted.size()));
+  for (const graph::RelationId relation : missing) listed_[relation] = true;
+  lists_.list_only(listed_);
+  // A relation that appeared since has no settled edges. Nothing has to be read for it.
+  const std::span<const graph::RelationFigures> figures = graph.base().figures();
+  const auto has_edges = [&](graph::RelationId relation) { return relation < figures.size() && figures[relation].entries > 0; };
+  if (!follows || std::ranges::any_of(missing, has_edges)) {
+    both_ = false;
+    lists_.build(graph);
+  }
   store_ = mark.store;
   batch_ = mark.settled;
+}
+
+/// The relations that are wanted and not listed.
+std::vector<graph::RelationId> TimeMirror::missing_of(const std::vector<bool>& wanted) const {
+  std::vector<graph::RelationId> missing;
+  for (std::size_t relation = 0; relation < wanted.size(); ++relation) {
+    if (wanted[relation] && !(relation < listed_.size() && listed_[relation]))
+      missing.push_back(static_cast<graph::RelationId>(relation));
+  }
+  return missing;
 }
 
 void TimeMirror::go_back(const graph::DataGraph& graph) {

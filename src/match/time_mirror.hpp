@@ -20,17 +20,22 @@ class TimeMirror {
   /// edges goes before that of inserted ones, and the transient pass is the last. All may be repeated. After a transient pass,
   /// call `hide_removed`. If the lists have followed the graph since the batch before, it takes O(changed edges), else
   /// O(edges log edges). Valid until the next call. What `work` names must stay valid as long as the batch is staged.
-  [[nodiscard]] TimePass show(const graph::DataGraph& graph, const PassWork& work);
+  ///
+  /// Only the relations that are `wanted`, by RelationId, need be listed. If others are wanted than before, the lists may have
+  /// to be built anew.
+  [[nodiscard]] TimePass show(const graph::DataGraph& graph, const PassWork& work, const std::vector<bool>& wanted);
   void hide_removed(const graph::DataGraph& graph);
   [[nodiscard]] std::size_t bytes() const noexcept { return lists_.bytes() + bits_.capacity() * sizeof(std::uint64_t); }
 
  private:
-  void catch_up(const graph::DataGraph& graph);
+  void catch_up(const graph::DataGraph& graph, const std::vector<bool>& wanted);
+  [[nodiscard]] std::vector<graph::RelationId> missing_of(const std::vector<bool>& wanted) const;
   void go_back(const graph::DataGraph& graph);
   void mark(std::span<const graph::Edge> changed);
   void order(const graph::DataGraph& graph, std::span<const graph::Edge> inserted);
 
   graph::TimeLists lists_;
+  std::vector<bool> listed_;  // by relation
   // The state that the lists show: after the batch `batch_` of the store. 0 as the store: they must be built.
   std::uint64_t store_ = 0;
   std::uint64_t batch_ = 0;

@@ -64,6 +64,15 @@ TimeSearch::Relations::Relations(const plan::BoundQuery& query) {
   }
 }
 
+void TimeSearch::Relations::add_to(std::vector<bool>& wanted) const {
+  wanted.resize(std::max(wanted.size(), leaving_.size()));
+  for (const std::vector<std::uint8_t>& admitted : admitted_) {
+    for (std::size_t relation = 0; relation < admitted.size(); ++relation) {
+      if (admitted[relation] != 0) wanted[relation] = true;
+    }
+  }
+}
+
 std::uint64_t TimeSearch::run(const plan::Plan& plan, const graph::Edge& anchor, FoundSink* sink) {
   const ScratchScope scope(*scratch_);
   sink_ = sink;

@@ -100,6 +100,8 @@ class TimeSearch {
   class Relations {
    public:
     explicit Relations(const plan::BoundQuery& query);
+    /// Adds to `wanted`, which is by relation, those that hold an image of any query edge.
+    void add_to(std::vector<bool>& wanted) const;
 
    private:
     friend class TimeSearch;

@@ -159,7 +159,10 @@ Case draw_case(std::mt19937_64& random, EdgeModel model, Kinds kinds) {
       int& seen = events[Plain(drawn).named(record.edge)];  // 1: an event, 2: and its deletion
       record.kind = seen == 1 ? UpdateKind::delete_edge : UpdateKind::insert_edge;
       ++seen;
-      if (seen == 2) record.time = ++now;
+      if (seen == 2) {
+        record.time = ++now;
+        ++now;  // a later event of the deletion's time would be another that it could take
+      }
     }
     drawn.records.push_back(record);
   }

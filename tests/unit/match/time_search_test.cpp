@@ -62,6 +62,56 @@ TEST_P(Ranges, CountWhatIsListed) {
   }
 }
 
+/// Processes one payment, and returns how many matches of the query appeared.
+Count found_by(Engine& engine, std::int64_t from, std::int64_t to, const std::string& label, std::size_t query = 0) {
+  static Timestamp time = 0;
+  UpdateBatch batch;
+  Update update;
+  update.source = from;
+  update.target = to;
+  update.label = label;
+  update.time = ++time;
+  batch.add(update);
+  return engine.process(batch).queries.at(query).added;
+}
+
+Query wedge(const std::string& labels) {
+  return parse_pattern("(a)-[t" + labels + "]->(b)-[u" + labels + "]->(c) WHERE t.time < u.time", "wedge" + labels);
+}
+
+TEST(TimeLists, HoldWhatAQueryReadsThatIsAddedLater) {
+  Engine engine({.threads = 1, .schema = {EdgeModel::events, {}, {}}});
+  engine.add_query(wedge(":PAYS"));
+  EXPECT_EQ(found_by(engine, 1, 2, "CALLS"), 0U);
+  EXPECT_EQ(found_by(engine, 1, 2, "PAYS"), 0U);
+  EXPECT_EQ(found_by(engine, 2, 3, "PAYS"), 1U);
+  engine.add_query(wedge(":CALLS"));
+  EXPECT_EQ(found_by(engine, 2, 3, "CALLS", 1), 1U);
+  EXPECT_EQ(found_by(engine, 2, 4, "PAYS"), 1U);
+}
+
+TEST(TimeLists, HoldLabelsThatAppearLater) {
+  Engine engine({.threads = 1, .schema = {EdgeModel::events, {}, {}}});
+  engine.add_query(wedge(""));
+  EXPECT_EQ(found_by(engine, 1, 2, "PAYS"), 0U);
+  EXPECT_EQ(found_by(engine, 2, 3, "CALLS"), 1U);
+  EXPECT_EQ(found_by(engine, 3, 4, "OWNS"), 1U);
+  EXPECT_EQ(found_by(engine, 2, 5, "OWNS"), 1U);
+}
+
+TEST(TimeLists, HoldWhatIsReadAgainAfterAQueryWasTakenAway) {
+  Engine engine({.threads = 1, .schema = {EdgeModel::events, {}, {}}});
+  const QueryId pays = engine.add_query(wedge(":PAYS"));
+  engine.add_query(wedge(":CALLS"));
+  EXPECT_EQ(found_by(engine, 1, 2, "PAYS"), 0U);
+  engine.remove_query(pays);
+  EXPECT_EQ(found_by(engine, 1, 2, "CALLS"), 0U);
+  EXPECT_EQ(found_by(engine, 5, 6, "PAYS"), 0U);
+  engine.add_query(wedge(":PAYS"));
+  EXPECT_EQ(found_by(engine, 6, 7, "PAYS", 1), 1U);
+  EXPECT_EQ(found_by(engine, 2, 7, "PAYS", 1), 1U);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Patterns, Ranges,
     testing::Values(Case{"(a)-[t]->(b)-[u]->(c) WHERE t.time < u.time"},                                    //
