@@ -44,7 +44,7 @@ void TimeMirror::hide_removed(const graph::DataGraph& graph) {
   store_ = store;
 }
 
-/// Begins with the staged batch, if it is another one, and builds the lists if they do not show what is wanted of the settled
+/// Begins with the staged batch, if it is another one. Builds the lists, if they do not show all that is wanted of the settled
 /// graph.
 void TimeMirror::catch_up(const graph::DataGraph& graph, const std::vector<bool>& wanted) {
   const graph::Adjacency::Mark mark = graph.base().mark();
