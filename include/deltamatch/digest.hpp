@@ -24,6 +24,7 @@ struct Hash128 {
 /// - the net batch: removed and inserted edges as (tail, head, which), with times if the graph is timed, and refreshed times;
 /// - labels that are new, with their texts and numbers;
 /// - each change of a vertex: its number, and its external id, label or attributes, in the order of the records;
+/// - if time orders the records, the deletions of each edge whose remembered deletions changed;
 /// - each new slot with label, time, ordinal, key and attributes, if edges have slots;
 /// - the numbers of vertices that the batch set free, and how many vertices, labels, symbols and edges there are after it.
 ///

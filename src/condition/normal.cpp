@@ -158,9 +158,12 @@ class Normalizer {
       case Kind::id:
         return {node.kind, {}, numbered(node.element), node.name, {}};
       case Kind::greater:
-        return two(Kind::less, form(node.operands[1], false), form(node.operands[0], false));
+        return ordered(Kind::less, form(node.operands[1], false), form(node.operands[0], false));
       case Kind::greater_equal:
-        return two(Kind::less_equal, form(node.operands[1], false), form(node.operands[0], false));
+        return ordered(Kind::less_equal, form(node.operands[1], false), form(node.operands[0], false));
+      case Kind::less:
+      case Kind::less_equal:
+        return ordered(node.kind, form(node.operands[0], false), form(node.operands[1], false));
       case Kind::add:
       case Kind::multiply:
         return commutative(node.kind, form(node.operands[0], false), form(node.operands[1], false));
@@ -171,6 +174,23 @@ class Normalizer {
     operands.reserve(node.operands.size());
     for (const Expression& operand : node.operands) operands.push_back(form(operand, false));
     return with(node.kind, std::move(operands));
+  }
+
+  /// A comparison by < or <=. c < x - y becomes y - x < -c, so that bounds on a difference from both sides look alike.
+  static Expression ordered(Kind kind, Expression left, Expression right) {
+    const auto* number = std::get_if<Decimal>(&left.literal);
+    const auto* span = std::get_if<Duration>(&left.literal);
+    const bool turns =
+        right.kind == Kind::subtract && left.kind == Kind::literal &&
+        ((number != nullptr && number->digits != INT64_MIN) || (span != nullptr && span->microseconds != INT64_MIN));
+    if (!turns) return two(kind, std::move(left), std::move(right));
+    if (number != nullptr) {
+      left.literal = Decimal{-number->digits, number->scale};
+    } else {
+      left.literal = Duration{-span->microseconds};
+    }
+    std::swap(right.operands[0], right.operands[1]);
+    return two(kind, std::move(right), std::move(left));
   }
 
   Expression equality(const Expression& left, const Expression& right, bool negated) const {  // NOLINT(misc-no-recursion)

@@ -147,6 +147,13 @@ Hash128 BatchResolver::commit(const Hash128& before, std::uint64_t batch) noexce
     out.number(created.size());
     for (const Slot slot : created) put_slot(out, graph, slot);
   }
+  if (deletions_ != nullptr) {
+    deletions_->for_each_change(window_, result_.watermark, [&](std::string_view name, std::span<const Timestamp> times) {
+      out.text(name);
+      out.number(times.size());
+      for (const Timestamp time : times) out.number(static_cast<std::uint64_t>(time));
+    });
+  }
   commit();
   // The order in which vertices are released depends on refused records, so a sum stands for their set.
   std::uint64_t released = 0;

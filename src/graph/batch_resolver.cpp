@@ -365,7 +365,7 @@ std::optional<RejectReason> BatchResolver::read_edge(const Update& update, std::
   Mention target = mention(update.target, find(update.target, ends.target_hash, ends.target), update.target_label);
   if (source.conflict || target.conflict) return RejectReason::label_conflict;
   if (insert && (!settle(source) || !settle(target))) return RejectReason::label_limit;
-  if (!insert && graph_->model() == EdgeModel::simple && timely(update)) deletions_->note(update);
+  if (!insert && graph_->model() == EdgeModel::simple && timely(update) && !passed(*update.time)) deletions_->note(update);
   const VertexId tail = source.vertex;
   const VertexId head = target.vertex;
   const auto gone = [&](VertexId vertex) { return vertex == invalid_vertex || deleted_.contains(vertex); };
@@ -508,7 +508,7 @@ std::optional<RejectReason> BatchResolver::delete_keyed(const Update& update, st
   const std::optional<Id> name = update.key();
   if (!name) return RejectReason::missing_key;
   if (timely(update)) {
-    deletions_->note(update);
+    if (!passed(*update.time)) deletions_->note(update);
     if (loses_by_key(update)) {
       if (update.kind == UpdateKind::delete_edge) ++result_.ignored.superseded;
       return std::nullopt;
@@ -660,7 +660,7 @@ void BatchResolver::delete_unknown(std::uint32_t index) {
     return;
   }
   ++result_.ignored.absent_delete;
-  if (timely(updates_[index])) deletions_->wait(updates_[index]);
+  if (timely(updates_[index]) && !passed(*updates_[index].time)) deletions_->wait(updates_[index]);
 }
 
 /// Returns the number of an edge's label. Nullopt if it would exceed the limit, or if a deletion names an unknown label.

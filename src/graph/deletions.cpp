@@ -23,13 +23,15 @@ void append_id(std::string& name, const Id& id) {
   }
 }
 
-std::size_t passed(std::span<const Timestamp> times, const Window* window, std::optional<Timestamp> watermark) {
+}  // namespace
+
+/// How many of the times, which ascend, the window has passed.
+std::size_t Deletions::passed(std::span<const Timestamp> times, const Window* window,
+                              std::optional<Timestamp> watermark) noexcept {
   if (window == nullptr || !watermark) return 0;
   const auto living = std::ranges::partition_point(times, [&](Timestamp time) { return window->dead(time, *watermark); });
   return static_cast<std::size_t>(living - times.begin());
 }
-
-}  // namespace
 
 std::string_view Deletions::name_of(const Update& update) const {
   name_.clear();

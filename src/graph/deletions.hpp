@@ -39,6 +39,17 @@ class Deletions {
   /// Whether a deletion waits that is not older than this insertion with a time. If so, the oldest of these waits no more.
   [[nodiscard]] bool meet(const Update& update);
 
+  /// Calls visit(name, times) for each change since the last commit, in order. The times are those that the edge has now,
+  /// without what the window has passed at the watermark. `window` may be null.
+  template <class Visit>
+  void for_each_change(const Window* window, std::optional<Timestamp> watermark, Visit&& visit) const {
+    for (const auto& [name, before] : changes_) {
+      const auto at = table_.find(name);
+      const std::span<const Timestamp> times = at == table_.end() ? std::span<const Timestamp>() : std::span(at->second);
+      visit(std::string_view(name), times.subspan(passed(times, window, watermark)));
+    }
+  }
+
   /// Changes since the last commit. Those after the first `changes` can be taken back.
   [[nodiscard]] std::size_t changes() const noexcept { return changes_.size(); }
   void take_back(std::size_t changes) noexcept;
@@ -74,6 +85,8 @@ class Deletions {
     bool operator()(std::string_view a, std::string_view b) const noexcept { return a == b; }
   };
 
+  [[nodiscard]] static std::size_t passed(std::span<const Timestamp> times, const Window* window,
+                                          std::optional<Timestamp> watermark) noexcept;
   [[nodiscard]] std::string_view name_of(const Update& update) const;
   Times& change(std::string_view name);
   void forget_changes() noexcept;

@@ -7,6 +7,7 @@
 
 #include "deltamatch/error.hpp"
 #include "query/alike.hpp"
+#include "query/edge_symmetry.hpp"
 
 namespace deltamatch::plan {
 
@@ -28,15 +29,18 @@ graph::Direction direction(const graph::DataGraph& graph, const QueryEdge& edge,
 void check_alike(const Query& query, CountMode count, const graph::DataGraph& graph) {
   const auto alike = query::find_alike_edges(query);
   if (!alike) return;
-  const std::string edges = "the edges '" + query.edges[alike->first].name + "' and '" + query.edges[alike->second].name + "'";
+  const auto name = [&](const query::EdgePair& pair) {
+    return "the edges '" + query.edges[pair.first].name + "' and '" + query.edges[pair.second].name + "'";
+  };
   if (graph.model() == EdgeModel::simple) {
     throw Error(ErrorKind::configuration, "query " + query.name,
-                edges + " have the same ends and labels, but the graph's edges are 'simple'",
+                name(*alike) + " have the same ends and labels, but the graph's edges are 'simple'",
                 "choose --edges keyed or --edges events");
   }
-  if (count == CountMode::subgraphs && query::may_exchange(query, *alike)) {
+  if (count != CountMode::subgraphs) return;
+  if (const auto exchange = query::find_exchange(query)) {
     throw Error(ErrorKind::configuration, "query " + query.name,
-                edges + " may change places, so each match would be found twice",
+                name(*exchange) + " may change places, so each match would be found twice",
                 "add a condition that tells them apart, such as t1.time < t2.time, or count embeddings");
   }
 }

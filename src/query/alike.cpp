@@ -1,11 +1,5 @@
 #include "query/alike.hpp"
 
-#include <algorithm>
-#include <numeric>
-#include <vector>
-
-#include "condition/normal.hpp"
-
 namespace deltamatch::query {
 
 bool alike(const Query& query, std::uint32_t a, std::uint32_t b) noexcept {
@@ -23,15 +17,6 @@ std::optional<EdgePair> find_alike_edges(const Query& query) {
     }
   }
   return std::nullopt;
-}
-
-bool may_exchange(const Query& query, const EdgePair& edges) {
-  if (!query.where) return true;
-  std::vector<std::uint32_t> numbers(query.edges.size());
-  std::iota(numbers.begin(), numbers.end(), 0U);
-  const Expression before = condition::normal_form(*query.where, numbers);
-  std::swap(numbers[edges.first], numbers[edges.second]);
-  return condition::normal_form(*query.where, numbers) == before;
 }
 
 }  // namespace deltamatch::query

@@ -17,7 +17,4 @@ using EdgePair = std::pair<std::uint32_t, std::uint32_t>;  ///< indices into Que
 /// The first pair of alike edges; nullopt if there is none. O(edges^2).
 [[nodiscard]] std::optional<EdgePair> find_alike_edges(const Query& query);
 
-/// Whether the condition stays the same if the two edges change places.
-[[nodiscard]] bool may_exchange(const Query& query, const EdgePair& edges);
-
 }  // namespace deltamatch::query

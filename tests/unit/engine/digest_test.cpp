@@ -217,6 +217,37 @@ TEST_P(Digest, IsKeptByASnapshotThatRemembersDeletions) {
   EXPECT_EQ(restored.graph().edges, 0U);
 }
 
+TEST_P(Digest, SeesWhichDeletionsAreRemembered) {
+  EngineOptions options = options_;
+  options.window = 1000;
+  options.order = EventOrder::time;
+  std::set<Hash128> digests;
+  for (const std::int64_t to : {2, 3}) {
+    for (const Timestamp time : {40, 41}) {
+      Engine engine(options);
+      UpdateBatch batch;
+      Update update;
+      Properties key;
+      key.key = Id(to);
+      update.kind = UpdateKind::delete_edge;
+      update.source = 1;
+      update.target = to;
+      update.label = "PAYS";
+      update.time = time;
+      if (GetParam() == EdgeModel::keyed) update.properties = &key;
+      batch.add(update);
+      Update last = update;  // the watermark is the same in all
+      last.target = 9;
+      last.time = 50;
+      key.key = Id(std::int64_t{9});
+      batch.add(last);
+      engine.process(batch);
+      digests.insert(engine.digest().now);
+    }
+  }
+  EXPECT_EQ(digests.size(), 4U);
+}
+
 TEST(DigestOfAnOlderSnapshot, BeginsAnewWithAHashOfItsNumbers) {
   const std::filesystem::path path = std::filesystem::path(DELTAMATCH_SOURCE_DIR) / "tests/data/v0/snapshot.dms";
   const RunningDigest digest = Engine::restore(path, 1).digest();
