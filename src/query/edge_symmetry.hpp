@@ -11,8 +11,8 @@
 
 namespace deltamatch::query {
 
-/// Two edges that some symmetry of the query exchanges beyond Aut(Q): a permutation of its vertices and edges that keeps
-/// labels, directions, ends and the normal form of the condition. nullopt: there is none. Requires a valid query.
+/// Two edges that some symmetry of the query exchanges beyond Aut(Q). A symmetry permutes vertices and edges, and keeps labels,
+/// directions, ends and the normal form of the condition. nullopt: there is none. Requires a valid query.
 ///
 /// The search tries permutations of alike edges, and leaves one as soon as a part of the condition contradicts it. If there are
 /// too many to try, it returns the first pair of alike edges, as if they could be exchanged.
