@@ -1,9 +1,9 @@
 // Finds every match of a conditional query from an anchor, in lists that are in order of time.
 //
 // At each level it takes the list with the fewest entries within the bounds on times, and tries each of these entries. An entry
-// is a vertex and the data edge to it at once. Other query edges between it and matched vertices are looked for in lists, too:
-// in a short one of the anchor's ends, or in the shorter one of two. Conditions are tested as soon as what they read is chosen.
-// If a whole graph is counted, the last vertex is not matched: the number of entries within the bounds is that of its matches.
+// is a vertex and the data edge to it at once. Other edges to matched vertices are looked for in a short list of the anchor's
+// ends, or in the shorter one of two. Conditions are tested as soon as what they read is chosen. If a whole graph is counted,
+// the last vertex is not matched: the number of entries within the bounds is that of its matches.
 //
 // A new match is found from its inserted edge that arrived last. A vanished match is found from its removed edge that arrived
 // first. So a new edge meets edges that arrived before it, and most bounds that want newer ones fail at once.
