@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
+#include <string>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "support/conditions.hpp"
 
@@ -207,40 +211,124 @@ bool admitted(const Query& query, const DataGraph& graph, const Embedding& embed
   return true;
 }
 
-/// A comparison, AND or OR of comparisons as text, the same for all ways to write it. Elements are mapped first.
-std::string canonical(const Expression& node, const Automorphism& symmetry) {
-  using Kind = Expression::Kind;
-  std::vector<std::string> parts;
-  for (const Expression& operand : node.operands) parts.push_back(canonical(operand, symmetry));
-  Kind kind = node.kind;
-  if (kind == Kind::greater || kind == Kind::greater_equal) {
-    kind = kind == Kind::greater ? Kind::less : Kind::less_equal;
-    std::swap(parts[0], parts[1]);
-  }
-  if (kind == Kind::logical_and || kind == Kind::logical_or || kind == Kind::equal || kind == Kind::not_equal) {
-    std::sort(parts.begin(), parts.end());
-  }
-  if (kind == Kind::logical_and || kind == Kind::logical_or) parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
-  if (parts.size() == 1 && node.operands.size() > 1) return parts[0];
-  std::string text = std::to_string(static_cast<int>(kind)) + "(";
-  if (kind == Kind::attribute || kind == Kind::id) {
-    const bool vertex = node.element.kind == Element::Kind::vertex;
-    const std::size_t image = vertex ? symmetry.vertices[node.element.index] : symmetry.edges[node.element.index];
-    text += (vertex ? "v" : "e") + std::to_string(image) + node.name;
-  }
-  if (const auto* duration = std::get_if<Duration>(&node.literal)) text += std::to_string(duration->microseconds) + "us";
-  if (const auto* number = std::get_if<Decimal>(&node.literal)) {
-    std::int64_t digits = number->digits;
+/// A constant as text, the same for all ways to write it. Its contrary, if it is a number or a duration and `negated` is set.
+std::string canonical_literal(const Literal& literal, bool negated) {
+  if (const auto* duration = std::get_if<Duration>(&literal))
+    return std::to_string(negated ? -duration->microseconds : duration->microseconds) + "us";
+  if (const auto* number = std::get_if<Decimal>(&literal)) {
+    std::int64_t digits = negated ? -number->digits : number->digits;
     int scale = number->scale;
     for (; digits % 10 == 0 && scale > 0; --scale) digits /= 10;
-    text += std::to_string(digits) + "e" + std::to_string(scale);
+    return std::to_string(digits) + "e" + std::to_string(scale);
   }
-  if (const auto* truth = std::get_if<bool>(&node.literal)) text += *truth ? "true" : "false";
-  if (const auto* instant = std::get_if<Instant>(&node.literal)) text += std::to_string(instant->microseconds) + "at";
-  if (const auto* name = std::get_if<std::string>(&node.literal)) text += "'" + *name + "'";
-  for (const std::string& part : parts) text += part + ",";
-  return text + ")";
+  if (const auto* truth = std::get_if<bool>(&literal)) return *truth ? "true" : "false";
+  if (const auto* instant = std::get_if<Instant>(&literal)) return std::to_string(instant->microseconds) + "at";
+  if (const auto* name = std::get_if<std::string>(&literal)) return "'" + *name + "'";
+  return "null";
 }
+
+/// Writes a condition, or its contrary, as text that is the same for all ways to write it. Elements are mapped first.
+class Canonical {
+ public:
+  explicit Canonical(const Automorphism& symmetry) : symmetry_(&symmetry) {}
+
+  std::string truth(const Expression& node, bool negated) const {
+    switch (node.kind) {
+      case Kind::logical_not:
+        return truth(node.operands[0], !negated);
+      case Kind::logical_and:
+      case Kind::logical_or: {
+        std::set<std::string> parts;
+        gather(node, node.kind, negated, parts);
+        return joined((node.kind == Kind::logical_and) != negated, parts);
+      }
+      case Kind::equal:
+        return equality(node.operands[0], node.operands[1], negated);
+      case Kind::not_equal:
+        return equality(node.operands[0], node.operands[1], !negated);
+      case Kind::in: {
+        std::set<std::string> parts;
+        for (std::size_t i = 1; i < node.operands.size(); ++i)
+          parts.insert(equality(node.operands[0], node.operands[i], negated));
+        return joined(negated, parts);
+      }
+      case Kind::less:
+      case Kind::less_equal:
+        return sign(negated) + order(node.kind == Kind::less, node.operands[0], node.operands[1]);
+      case Kind::greater:
+      case Kind::greater_equal:
+        return sign(negated) + order(node.kind == Kind::greater, node.operands[1], node.operands[0]);
+      case Kind::is_null:
+        return sign(negated) + "null(" + value(node.operands[0]) + ")";
+      default:
+        break;
+    }
+    if (const auto* constant = std::get_if<bool>(&node.literal); node.kind == Kind::literal && constant != nullptr)
+      return *constant != negated ? "true" : "false";
+    return sign(negated) + value(node);
+  }
+
+ private:
+  using Kind = Expression::Kind;
+  static std::string sign(bool negated) { return negated ? "!" : ""; }
+
+  void gather(const Expression& node, Kind kind, bool negated, std::set<std::string>& parts) const {
+    for (const Expression& operand : node.operands) {
+      const Expression* inner = &operand;
+      bool inverted = negated;
+      for (; inner->kind == Kind::logical_not; inner = &inner->operands[0]) inverted = !inverted;
+      const Kind same = inverted == negated ? kind : kind == Kind::logical_and ? Kind::logical_or : Kind::logical_and;
+      if (inner->kind == same) {
+        gather(*inner, same, inverted, parts);
+      } else {
+        parts.insert(truth(*inner, inverted));
+      }
+    }
+  }
+  static std::string joined(bool all, std::set<std::string> parts) {
+    if (parts.contains(all ? "false" : "true")) return all ? "false" : "true";
+    parts.erase(all ? "true" : "false");
+    if (parts.empty()) return all ? "true" : "false";
+    if (parts.size() == 1) return *parts.begin();
+    std::string text = all ? "and(" : "or(";
+    for (const std::string& part : parts) text += part + ",";
+    return text + ")";
+  }
+  std::string equality(const Expression& left, const Expression& right, bool negated) const {
+    std::pair<std::string, std::string> ends = std::minmax(value(left), value(right));
+    return sign(negated) + ends.first + "=" + ends.second;
+  }
+  std::string order(bool strict, const Expression& left, const Expression& right) const {
+    const std::string comparison = strict ? "<" : "<=";
+    const bool number = std::holds_alternative<Decimal>(left.literal) || std::holds_alternative<Duration>(left.literal);
+    if (left.kind == Kind::literal && number && right.kind == Kind::subtract)
+      return "sub(" + value(right.operands[1]) + "," + value(right.operands[0]) + ")" + comparison +
+             canonical_literal(left.literal, true);
+    return value(left) + comparison + value(right);
+  }
+  std::string value(const Expression& node) const {
+    if (node.kind == Kind::literal) return canonical_literal(node.literal, false);
+    if (node.kind == Kind::attribute || node.kind == Kind::id) {
+      const bool vertex = node.element.kind == Element::Kind::vertex;
+      const std::size_t image = vertex ? symmetry_->vertices[node.element.index] : symmetry_->edges[node.element.index];
+      return (vertex ? "v" : "e") + std::to_string(image) + (node.kind == Kind::id ? "#" : ".") + node.name;
+    }
+    if (node.kind != Kind::negate && node.kind != Kind::add && node.kind != Kind::subtract && node.kind != Kind::multiply)
+      return "(" + truth(node, false) + ")";
+    std::vector<std::string> parts;
+    for (const Expression& operand : node.operands) parts.push_back(value(operand));
+    if (node.kind == Kind::add || node.kind == Kind::multiply) std::sort(parts.begin(), parts.end());
+    std::string text = node.kind == Kind::negate     ? "neg("
+                       : node.kind == Kind::add      ? "add("
+                       : node.kind == Kind::subtract ? "sub("
+                                                     : "mul(";
+    for (const std::string& part : parts) text += part + ",";
+    text.back() = ')';
+    return text;
+  }
+
+  const Automorphism* symmetry_;
+};
 
 /// The embedding under an automorphism: each query vertex v gets the image of its permuted vertex.
 Embedding permuted(const Embedding& embedding, const Automorphism& symmetry) {
@@ -273,7 +361,7 @@ std::vector<Automorphism> automorphisms(const Query& query) {
       Automorphism identity = candidate;
       std::iota(identity.vertices.begin(), identity.vertices.end(), std::size_t{0});
       std::iota(identity.edges.begin(), identity.edges.end(), std::size_t{0});
-      sound = canonical(*query.where, candidate) == canonical(*query.where, identity);
+      sound = Canonical(candidate).truth(*query.where, false) == Canonical(identity).truth(*query.where, false);
     }
     if (sound) result.push_back(std::move(candidate));
   } while (std::next_permutation(image.begin(), image.end()));
