@@ -110,6 +110,18 @@ class Events(harness.CliTest):
                              "for one; end a pattern with WITHIN TIME, or leave it out; with --window, edges that come too late "
                              "are always left out\n")
 
+    def test_a_correction_makes_an_aged_match_new_again(self):
+        """Whatever other patterns keep the edge for. A correction that leaves it aged, or that comes in time, is no news."""
+        header = "source,target,label,time,edge\nA,B,,0,1\n"
+        for rest, new in (("A,B,,5,2\nA,B,,6,1\n", [1, 2, 3]), ("A,B,,5,2\nA,B,,1,1\n", [1, 2]), ("A,B,,1,2\nA,B,,1,1\n", [1, 2])):
+            self.write("s.csv", header + rest)
+            for others in ((), ("--query", "long=(a)-->(b) WITHIN 1h"), ("--query", "ever=(a)-->(b)")):
+                outcome = self.run_program("replay", "--updates", "s.csv", "--edges", "keyed", "--time-unit", "s", "--batch", 1, "--emit",
+                                           "matches", "--out", "listed.jsonl", "--query", "q=(a)-[:``]->(b) WITHIN 2s", *others)
+                self.assertEqual(outcome.code, 0, outcome)
+                listed = [(alert["sign"], alert["batch"]) for alert in self.lines("listed.jsonl") if alert["query"] == "q"]
+                self.assertEqual(listed, [("+", batch) for batch in new], (rest, others))
+
     def test_graph_files_have_no_keys(self):
         self.write("t.csv", TIMES)
         self.ok("convert", "t.csv", "t.dmg", "--to", "graph")
