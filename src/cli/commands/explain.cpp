@@ -59,6 +59,7 @@ int explain(Explain options) {
   const auto queries = read_queries(options.queries.sources, session.directed());
   check_lateness(options.stream, queries);
   check_order(engine.options(), queries);
+  session.heed(queries);
   const QueryOptions how = options.queries.options(false);
   Report report;
   const auto ids = register_queries(engine, queries, how, report);

@@ -184,6 +184,7 @@ int match(const Match& options) {
   end_at_interrupt();
   Session session(options.graph, {});
   const auto queries = read_queries(options.queries.sources, session.directed());
+  session.heed(queries);
   Report report;
   report.digests = options.emit.emit == Emit::digest;
   for (const NamedQuery& query : queries) {  // an unfit query is refused before the graph is read

@@ -140,6 +140,7 @@ int replay(const Replay& options) {
   const auto queries = read_queries(options.queries.sources, session.directed());
   check_lateness(options.stream, queries);
   check_order(session.engine().options(), queries);
+  session.heed(queries);
   Report report;
   report.digests = options.emit.emit == Emit::digest;
   register_queries(session.engine(), queries, options.queries.options(options.emit.emit != Emit::none), report);

@@ -1,0 +1,86 @@
+"""What queries ask for and no input has: times, labels, a window that is long enough. And what a missing time is refused for."""
+
+import json
+
+import harness
+
+RING = """MATCH (a)-[t1:TRANSFER]->(b)-[t2:TRANSFER]->(c)-[t3:TRANSFER]->(a)
+WHERE t1.time < t2.time < t3.time
+WITHIN 24h
+"""
+PAYMENTS = """booked_at,debtor,creditor,type
+2024-03-05T09:12:00Z,A,B,TRANSFER
+2024-03-05T11:40:00Z,B,C,TRANSFER
+2024-03-05T17:05:00Z,C,A,TRANSFER
+"""
+COLUMNS = "source=debtor,target=creditor,label=type"
+EDGE = "e=(a)-->(b)"
+PAIR = "p=(a)-[t]->(b)-[u]->(c) WHERE t.time < u.time"
+
+
+class DoubtfulQueries(harness.CliTest):
+    def warnings(self, *args):
+        """The warnings of a command that succeeds, as (code, place, doubt, remedy). Those on standard error are the same."""
+        outcome = self.run_program(*args, "--json")
+        self.assertEqual(outcome.code, 0, outcome)
+        warnings = json.loads(outcome.out)["warnings"]
+        self.assertEqual([line.split(": ")[1] for line in outcome.err.splitlines()], ["warning"] * len(warnings), outcome)
+        return [(warning["code"], warning["where"], warning["what"], warning["remedy"]) for warning in warnings]
+
+
+class Times(DoubtfulQueries):
+    WHAT = "no edge has a time, but a query reads times"
+
+    def test_the_column_that_may_hold_times_is_named(self):
+        self.write("payments.csv", PAYMENTS)
+        self.write("ring.pattern", RING)
+        events = ("--edges", "events", "--columns", COLUMNS)
+        remedy = f"--columns {COLUMNS},time=booked_at reads `booked_at` as the time"
+        expected = [("time_absent", "payments.csv", self.WHAT, remedy)]
+        self.assertEqual(self.warnings("match", "--graph", "payments.csv", *events, "--query", "ring.pattern"), expected)
+        for size in (1, 8192):
+            replay = ("replay", "--updates", "payments.csv", *events, "--batch", size)
+            self.assertEqual(self.warnings(*replay, "--query", PAIR), expected)
+            self.assertEqual(self.warnings(*replay, "--query", EDGE), [])
+        start = ("replay", "--graph", "payments.csv", "--updates", "/dev/null", "--edges", "events", "--graph-columns", COLUMNS,
+                 "--query", PAIR)
+        self.assertEqual(self.warnings(*start), [(*expected[0][:3], "--graph-" + remedy[2:])])
+        told = self.json("match", "--graph", "payments.csv", *events[:3], COLUMNS + ",time=booked_at", "--query", "ring.pattern")
+        self.assertEqual(told["queries"][0]["matches"], 1)
+
+    def test_without_such_a_column_the_option_is_named(self):
+        for name, content, columns, says in (
+                ("g.csv", "source,target\nA,B\nB,C\n", (), "--columns time=NAME says which column or field holds it"),
+                ("g.jsonl", '{"source":1,"target":2}\n', (), "--columns time=NAME says which column or field holds it"),
+                ("g.txt", "1 2\n2 3\n", (), "name the column that holds it, as in --columns source,target,time"),
+                ("p.csv", "A,B\nB,C\n", ("--columns", "source,target"), "as in --columns source,target,time"),
+                ("g.graph", "v 1 A\nv 2 A\ne 1 2\n", ("--directed",), "give the edges with their times, for instance as csv")):
+            with self.subTest(name):
+                self.write(name, content)
+                match = ("match", "--graph", name, "--edges", "events", *columns, "--query", PAIR)
+                (code, where, what, remedy), = self.warnings(*match)
+                self.assertEqual((code, where, what), ("time_absent", name, self.WHAT))
+                self.assertIn(says, remedy)
+        self.write("g.csv", "source,target,at\nA,B,5\nB,C,6\n")
+        self.assertEqual(self.warnings("match", "--graph", "g.csv", "--edges", "events", "--columns", "time=", "--query", PAIR), [])
+
+    def test_graph_files_without_times(self):
+        self.write("g.csv", "source,target,time\nA,B,5\nB,C,6\n")
+        match = ("match", "--graph", "g.dmg", "--edges", "events", "--query")
+        self.ok("convert", "g.csv", "g.dmg", "--to", "graph")
+        self.assertEqual(self.warnings(*match, PAIR), [
+            ("time_absent", "g.dmg", self.WHAT, "write the file with --times, or leave times out of the queries")])
+        self.assertEqual(self.warnings(*match, EDGE), [])
+        self.ok("convert", "g.csv", "g.dmg", "--to", "graph", "--times")
+        self.assertEqual(self.warnings(*match, PAIR), [])
+
+    def test_an_edge_without_a_time_is_refused_for_what_needs_it(self):
+        self.write("s.csv", "source,target\nA,B\n")
+        events = ("replay", "--updates", "s.csv", "--edges", "events", "--query")
+        outcome = self.fails(1, *events, EDGE + " WITHIN 1h", reports=True,
+                             says="s.csv:2: missing_time: edge from `A` to `B` has no time, which a window or WITHIN needs; if no "
+                                  "record has a time, leave WITHIN out; ")
+        self.assertNotIn("--window", outcome.err)
+        self.fails(1, *events, EDGE, "--window", "1h", reports=True, says="if no record has a time, leave --window out; ")
+if __name__ == "__main__":
+    harness.main()
