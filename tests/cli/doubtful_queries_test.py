@@ -82,5 +82,17 @@ class Times(DoubtfulQueries):
                                   "record has a time, leave WITHIN out; ")
         self.assertNotIn("--window", outcome.err)
         self.fails(1, *events, EDGE, "--window", "1h", reports=True, says="if no record has a time, leave --window out; ")
+
+    def test_the_least_integer_is_no_time(self):
+        least = -2**63
+        for name, content, args in (("g.csv", f"source,target,time\nA,B,{least}\n", ("--time-unit", "us")),
+                                    ("g.jsonl", f'{{"source":1,"target":2,"time":{least}}}\n', ())):
+            self.write(name, content)
+            self.fails(1, "match", "--graph", name, "--edges", "events", "--query", EDGE, *args,
+                       says=f"bad_time: time `{least}` is not a time, or beyond the range")
+            self.write(name, content.replace(str(least), str(least + 1)))
+            self.assertEqual(self.run_program("match", "--graph", name, "--edges", "events", "--query", EDGE, *args).code, 0)
+
+
 if __name__ == "__main__":
     harness.main()
