@@ -94,5 +94,22 @@ class Times(DoubtfulQueries):
             self.assertEqual(self.run_program("match", "--graph", name, "--edges", "events", "--query", EDGE, *args).code, 0)
 
 
+class Snapshots(DoubtfulQueries):
+    def test_a_whole_graph_needs_no_memory_of_deletions(self):
+        self.write("s.csv", "source,target,label,time\nA,B,T,0\nB,C,T,3600\n")
+        within = ("--query", EDGE + " WITHIN 1d")
+        self.ok("replay", "--updates", "s.csv", "--edges", "events", "--time-unit", "s", "--order", "time", *within,
+                "--save-snapshot", "w.dms")
+        match = self.json("match", "--snapshot", "w.dms", "--query", "q=(a)-->(b)")
+        self.assertEqual(match["queries"][0]["matches"], 2)
+        self.ok("explain", "--snapshot", "w.dms", "--query", "q=(a)-->(b)", "--whole")
+        self.ok("explain", "--snapshot", "w.dms", *within)
+        for command in (("explain",), ("replay", "--updates", "s.csv", "--time-unit", "s")):
+            outcome = self.fails(2, *command, "--snapshot", "w.dms", "--query", "q=(a)-->(b)")
+            self.assertEqual(outcome.err, "deltamatch: w.dms: its deletions would be remembered for ever, because it was made with "
+                             "--order time and without a window, and the query q has no WITHIN; end each pattern with WITHIN TIME; "
+                             "match and explain --whole take any pattern\n")
+
+
 if __name__ == "__main__":
     harness.main()

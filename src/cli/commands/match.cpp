@@ -187,9 +187,7 @@ int match(const Match& options) {
   session.heed(queries);
   Report report;
   report.digests = options.emit.emit == Emit::digest;
-  for (const NamedQuery& query : queries) {  // an unfit query is refused before the graph is read
-    session.engine().remove_query(session.engine().add_query(query.query, options.queries.options(false)));
-  }
+  check_fit(session.engine().options(), queries, options.queries.options(false));
 
   engine::EdgeDemand demand;
   for (const NamedQuery& query : queries) demand.add(query.query, options.whole.induced);

@@ -139,7 +139,7 @@ int replay(const Replay& options) {
   session.engine().spool({.memory = options.spool_memory, .folder = {}});
   const auto queries = read_queries(options.queries.sources, session.directed());
   check_lateness(options.stream, queries);
-  check_order(session.engine().options(), queries);
+  check_order(session.engine().options(), options.graph.snapshot, queries);
   session.heed(queries);
   Report report;
   report.digests = options.emit.emit == Emit::digest;
