@@ -94,6 +94,21 @@ class Times(DoubtfulQueries):
             self.assertEqual(self.run_program("match", "--graph", name, "--edges", "events", "--query", EDGE, *args).code, 0)
 
 
+class Windows(DoubtfulQueries):
+    def test_a_window_that_is_shorter_than_a_match(self):
+        self.write("s.csv", "source,target,label,time\nA,B,T,0\nB,C,T,3600\nC,A,T,7200\n")
+        replay = ("replay", "--updates", "s.csv", "--edges", "events", "--time-unit", "s", "--query")
+        expected = [("window_short", "--window", "edges live for the window of 1h only, and matches of the query r may span 1d",
+                     "make the window as long, or leave it out")]
+        ring = "r=(a)-->(b)-->(c)-->(a) WITHIN 1d"
+        self.assertEqual(self.warnings(*replay, ring, "--window", "1h"), expected)
+        for window in ("1d", "2d"):
+            self.assertEqual(self.warnings(*replay, ring, "--window", window), [])
+        (_, _, what, _), = self.warnings(*replay, ring, "--window", "1d", "--allowed-lateness", "1h")
+        self.assertEqual(what, "edges live for the window of 1d only, and matches of the query r may span 1d and come late by 1h")
+        self.assertEqual(self.warnings(*replay, ring.replace(" WITHIN 1d", ""), "--window", "1h"), [])
+
+
 class Snapshots(DoubtfulQueries):
     def test_a_whole_graph_needs_no_memory_of_deletions(self):
         self.write("s.csv", "source,target,label,time\nA,B,T,0\nB,C,T,3600\n")
