@@ -136,6 +136,18 @@ class FileStream final : public UpdateStream {
     return warnings;
   }
   [[nodiscard]] const Doubts& doubts() const noexcept override { return doubts_; }
+  [[nodiscard]] std::string advice_on_times() const override {
+    if (!format_ || traits_of(*format_).columns == ColumnForm::fixed)
+      return "give the edges with their times, for instance as csv, or leave times out of the queries";
+    const ColumnSpec spec = parse_columns(options_.codec);
+    if (spec.name(Role::time) == std::string()) return {};
+    if (std::string advice = codec_->advice(RejectReason::missing_time, {}); !advice.empty()) return advice;
+    const OptionSpelling& spelling = options_.spelling;
+    if (!spec.named() || !traits_of(*format_).has_names())
+      return fmt::format("name the column that holds it, as in {}", spelling("columns", "source,target,time"));
+    return fmt::format("{} says which column or field holds it, {} says that none does", spelling("columns", "time=NAME"),
+                       spelling("columns", "time="));
+  }
   [[nodiscard]] Progress progress() const noexcept override { return source_->progress(); }
   [[nodiscard]] std::optional<Format> format() const noexcept override { return format_; }
   [[nodiscard]] bool directed() const noexcept override { return directed_; }
@@ -315,10 +327,11 @@ class FileStream final : public UpdateStream {
     return fmt::format("say how times are written with {} or {}, else ", option("time-unit"), option("time-format"));
   }
 
-  /// What to do about records without times under a window.
+  /// What to do about records without times, if edges are kept for a window or for WITHIN.
   [[nodiscard]] std::string no_time() const {
     std::string window = options_.spelling.common("window", "");
     window.resize(window.find_last_not_of(": ") + 1);
+    if (options_.window == 0) window = "WITHIN";
     return fmt::format("if no record has a time, leave {} out; if some field holds it, name it in {}, else ", window,
                        option("columns"));
   }

@@ -89,6 +89,9 @@ class UpdateStream {
   [[nodiscard]] virtual std::vector<Warning> warnings() = 0;
   /// The doubts collected for warnings(). Use it after that call.
   [[nodiscard]] virtual const Doubts& doubts() const noexcept = 0;
+  /// What to do if no edge has a time and a query reads times. Empty if the option `columns` says that there is none. Use it
+  /// after warnings().
+  [[nodiscard]] virtual std::string advice_on_times() const = 0;
   [[nodiscard]] virtual Progress progress() const noexcept = 0;
   /// The format given or recognised. Nothing for an empty stream without a given format.
   [[nodiscard]] virtual std::optional<Format> format() const noexcept = 0;

@@ -82,7 +82,7 @@ std::string_view refusal_remedy(RejectReason reason) noexcept {
     case RejectReason::label_limit:
       return "say which columns hold labels (columns), since so many labels may be names, or raise the limit (max labels)";
     case RejectReason::missing_time:
-      return "say which column holds the time (columns), or leave the window out";
+      return "say which column holds the time (columns), or leave out the window, or WITHIN";
     case RejectReason::missing_key:
       return "say which column holds the key of an edge (columns), or choose another model of edges (edges)";
     case RejectReason::bad_value:
@@ -102,7 +102,7 @@ std::string rejection_message(const Update& update, RejectReason reason) {
     case RejectReason::label_conflict:
       return subject + (vertex ? " has another label already" : " gives a vertex another label than it has");
     case RejectReason::missing_time:
-      return subject + " has no time, which a window needs";
+      return subject + " has no time, which a window or WITHIN needs";
     case RejectReason::label_limit:
       return subject + " needs one more label than the limit allows";
     case RejectReason::missing_key:

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -59,6 +60,8 @@ class BinaryCodec final : public Codec {
                         ? "the record is cut short, or a number or its attributes are not in their only form"
                         : "the record is cut short, or a number is not in its shortest form");
     }
+    if (update_.time == std::numeric_limits<Timestamp>::min())  // the graph means an edge without a time by it
+      return refuse(RejectReason::bad_time, fmt::format("time {} is beyond the range", *update_.time));
     if (!in.finished()) return refuse(RejectReason::malformed, fmt::format("{} bytes follow the record", in.left()));
     if (!update_.by_key &&
         (!settle_id("source", 0, update_.source) || (head.edge() && !settle_id("target", 1, update_.target))))

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <limits>
 #include <utility>
 
 #include "deltamatch/error.hpp"
@@ -12,6 +13,7 @@ namespace deltamatch::ingest {
 namespace {
 
 constexpr Timestamp second = 1'000'000;
+constexpr Timestamp no_time = std::numeric_limits<Timestamp>::min();  // the graph means an edge without a time by it
 
 constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
@@ -190,7 +192,8 @@ std::optional<Timestamp> parse_number(std::string_view text, Timestamp unit, boo
   Timestamp time = 0;
   if (__builtin_mul_overflow(whole, unit, &time)) return std::nullopt;
   if (text.starts_with('-')) rest = -rest;
-  return __builtin_add_overflow(time, rest, &time) ? std::nullopt : std::optional(time);
+  if (__builtin_add_overflow(time, rest, &time) || time == no_time) return std::nullopt;
+  return time;
 }
 
 }  // namespace

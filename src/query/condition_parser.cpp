@@ -288,7 +288,11 @@ class ConditionParser {
       tokens_.advance();
       return *value;
     }
-    tokens_.fail(fmt::format("'{}' is no number that can be compared", shown(tokens_.now().text)), number_remedy);
+    const std::string_view text = tokens_.now().text;
+    const std::size_t unit = std::min(text.find_first_not_of("0123456789"), text.size());
+    if (unit > 0 && condition::read_duration(fmt::format("1{}", text.substr(unit))))
+      tokens_.fail(fmt::format("the duration '{}' is too long", shown(text)), "write at most 106751991d");
+    tokens_.fail(fmt::format("'{}' is no number that can be compared", shown(text)), number_remedy);
   }
 
   /// A function of one text.

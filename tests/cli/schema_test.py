@@ -43,7 +43,7 @@ class Declarations(harness.CliTest):
         condition = EDGE + " WHERE t.amount > 1000"
         self.ok("validate", "--query", condition, "--edges", "events", "--attributes", "amount:decimal(2)")
         self.refused("validate", "--query", condition, "--edges", "events", "--attributes", "amt:decimal(2)", code=78,
-                     says=["edges have no attribute 'amount'", "amt, time"])
+                     says=["edges have no attribute 'amount'", "declare it with the graph's attributes, or read one that there is: amt, time"])
         self.refused("validate", "--query", condition, code=78,
                      says=["the graph's edges are 'simple'", "choose --edges keyed or --edges events"])
         self.refused("validate", "--query", RING + " WITHIN 1h", code=78, says=["--edges"])
@@ -109,6 +109,18 @@ class Events(harness.CliTest):
             self.assertEqual(outcome.err, "deltamatch: --allowed-lateness: no query has WITHIN, so no record can come too late "
                              "for one; end a pattern with WITHIN TIME, or leave it out; with --window, edges that come too late "
                              "are always left out\n")
+
+    def test_a_correction_makes_an_aged_match_new_again(self):
+        """Whatever other patterns keep the edge for. A correction that leaves it aged, or that comes in time, is no news."""
+        header = "source,target,label,time,edge\nA,B,,0,1\n"
+        for rest, new in (("A,B,,5,2\nA,B,,6,1\n", [1, 2, 3]), ("A,B,,5,2\nA,B,,1,1\n", [1, 2]), ("A,B,,1,2\nA,B,,1,1\n", [1, 2])):
+            self.write("s.csv", header + rest)
+            for others in ((), ("--query", "long=(a)-->(b) WITHIN 1h"), ("--query", "ever=(a)-->(b)")):
+                outcome = self.run_program("replay", "--updates", "s.csv", "--edges", "keyed", "--time-unit", "s", "--batch", 1, "--emit",
+                                           "matches", "--out", "listed.jsonl", "--query", "q=(a)-[:``]->(b) WITHIN 2s", *others)
+                self.assertEqual(outcome.code, 0, outcome)
+                listed = [(alert["sign"], alert["batch"]) for alert in self.lines("listed.jsonl") if alert["query"] == "q"]
+                self.assertEqual(listed, [("+", batch) for batch in new], (rest, others))
 
     def test_graph_files_have_no_keys(self):
         self.write("t.csv", TIMES)

@@ -52,6 +52,29 @@ http         127.0.0.1:9464
         self.assertIn("graph        directed, no window, allowed lateness 5m\nedges        events\n",
                       self.ok("validate", "--config", "service.yaml").out)
 
+    def test_a_window_that_is_shorter_than_a_match(self):
+        text = LEAST.replace("(c)-->(a)", "(c)-->(a) WITHIN 1d")
+        self.write("service.yaml", text + "graph: {edges: events, window: 1h}\n")
+        outcome = self.run_program("validate", "--config", "service.yaml")
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assertEqual(outcome.err, "deltamatch: warning: service.yaml:7: graph.window: edges live for the window of 1h only, and "
+                         "matches of the query ring may span 1d; make the window as long, or leave it out\n")
+        self.write("service.yaml", text + "graph: {edges: events, window: 1d}\n")
+        self.ok("validate", "--config", "service.yaml")
+
+    def test_the_model_of_edges_that_a_query_needs_is_named_by_its_key(self):
+        text = LEAST.replace("(c)-->(a)", "(c)-->(a) WITHIN 1d")
+        for graph in ("", "graph: {edges: simple}\n"):
+            self.write("service.yaml", text + graph)
+            outcome = self.fails(78, "validate", "--config", "service.yaml",
+                                 says="the graph's edges are 'simple'; choose graph.edges: keyed or graph.edges: events")
+            self.assertNotIn("--edges", outcome.err)
+        for graph in ("{edges: foo}", "{edges: foo, attributes: {amount: int}}"):
+            self.write("service.yaml", text + f"graph: {graph}\n")
+            outcome = self.fails(78, "validate", "--config", "service.yaml")
+            self.assertEqual(outcome.err, "deltamatch: service.yaml:7: graph.edges: 'foo' is not a choice; choose one of "
+                             "simple|keyed|events\n")
+
     def test_only_a_replay_orders_by_time(self):
         self.write("service.yaml", LEAST + "graph: {window: 1h, order: time}\n")
         self.fails(78, "validate", "--config", "service.yaml", says="7: graph.order: the service takes records as they come; leave it out")

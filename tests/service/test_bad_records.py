@@ -191,6 +191,18 @@ class BadRecords(ServiceTest):
         self.assertEqual(service.metric("deltamatch_doubtful_readings_total"), {'{code="ids_of_two_kinds"}': 1.0, '{code="time_unit"}': 1.0})
         self.assertEqual(service.stop(), 0)
 
+    def test_topics_without_times_are_told_if_a_query_reads_times(self):
+        self.config(graph__edges="events", queries=[{"name": "pair", "pattern": "(a)-[t]->(b)-[u]->(c) WHERE t.time < u.time"}])
+        service = self.start()
+        untimed = [edge(f"v{i}", f"v{i + 1}") for i in range(100)]
+        self.broker.produce(self.input, untimed)
+        service.wait_committed({f"{self.input}[0]": 100})
+        self.broker.produce(self.input, untimed)
+        service.wait_committed({f"{self.input}[0]": 200})
+        self.assertEqual([(w["code"], w["where"], w["remedy"]) for w in service.status()["warnings"]],
+                         [("time_absent", "all topics", "columns: {time: NAME} says which column or field holds it")])
+        self.assertEqual(service.stop(), 0)
+
     def test_what_is_stated_is_not_doubtful(self):
         self.config(graph__window="24h", input__topics=[{"name": self.input, "format": "json", "time_unit": "us", "ids": "string"}])
         service = self.start()

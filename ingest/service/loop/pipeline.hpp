@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "ingest/batch/absent_deletes.hpp"
+#include "ingest/batch/absent_times.hpp"
 #include "ingest/service/alert/deliverer.hpp"
 #include "ingest/service/alert/router.hpp"
 #include "ingest/service/http/metrics.hpp"
@@ -146,6 +147,7 @@ class Pipeline {
   std::optional<Exceeded> exceeded_;
   BatchMonitor monitor_;
   AbsentDeletes absent_deletes_;
+  AbsentTimes absent_times_;
   std::atomic<std::size_t> requested_ = 0;  // number of waiting requests
   Clock::time_point last_probe_;
 

@@ -59,8 +59,15 @@ void Pipeline::note_doubt(const Warning& warning) {
 /// Reports what was doubtful in the batch, and how much of it was refused.
 void Pipeline::note_reading(const InputBatch& batch, const BatchResult& result) {
   for (const Warning& warning : batch.warnings) note_doubt(warning);
-  absent_deletes_.add(batch.updates.updates().first(result.consumed), result.ignored);
+  const auto taken = batch.updates.updates().first(result.consumed);
+  absent_deletes_.add(taken, result.ignored);
   if (const auto absent = absent_deletes_.fresh("all topics")) note_doubt(*absent);
+  absent_times_.add(taken);
+  const auto reads_times = [](const StandingQueries::Named& named) { return ingest::reads_times(named.query->query); };
+  if (absent_times_.due() && std::ranges::any_of(queries_.standing(), reads_times)) {
+    const OptionSpelling spelling{.prefix = {}, .in_configuration = true};
+    note_doubt(*absent_times_.give("all topics", spelling("columns", "time=NAME") + " says which column or field holds it"));
+  }
   std::uint64_t records = 0;
   for (const Update& update : batch.updates.updates().first(result.consumed)) records += update.continues ? 0 : 1;
   std::uint64_t refused = result.rejects.size();

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/session.hpp"
@@ -58,10 +59,15 @@ int explain(Explain options) {
   engine.analyze(options.analyze);
   const auto queries = read_queries(options.queries.sources, session.directed());
   check_lateness(options.stream, queries);
-  check_order(engine.options(), queries);
+  if (!options.whole) check_order(engine.options(), options.graph.snapshot, queries);
+  session.heed(queries);
   const QueryOptions how = options.queries.options(false);
   Report report;
-  const auto ids = register_queries(engine, queries, how, report);
+  std::vector<QueryId> ids;
+  if (options.whole)
+    check_fit(engine.options(), queries, how);
+  else
+    ids = register_queries(engine, queries, how, report);
   session.load(report);
   if (options.analyze) session.run(report, nullptr, [](const BatchResult&, const ingest::PositionedBatch&) {}, {});
   const StaticOptions once = options.how.options(how);

@@ -184,11 +184,10 @@ int match(const Match& options) {
   end_at_interrupt();
   Session session(options.graph, {});
   const auto queries = read_queries(options.queries.sources, session.directed());
+  session.heed(queries);
   Report report;
   report.digests = options.emit.emit == Emit::digest;
-  for (const NamedQuery& query : queries) {  // an unfit query is refused before the graph is read
-    session.engine().remove_query(session.engine().add_query(query.query, options.queries.options(false)));
-  }
+  check_fit(session.engine().options(), queries, options.queries.options(false));
 
   engine::EdgeDemand demand;
   for (const NamedQuery& query : queries) demand.add(query.query, options.whole.induced);

@@ -9,6 +9,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/seconds.hpp"
@@ -127,6 +128,16 @@ void check(const Replay& options) {
   check_files({{"--save-snapshot", options.save_snapshot}});
 }
 
+/// Warns if edges leave the window too early for a query.
+void warn_of_window(const EngineOptions& engine, const std::vector<NamedQuery>& queries, Report& report) {
+  for (const NamedQuery& named : queries) {
+    std::string what = short_window(engine, named.query);
+    if (what.empty()) continue;
+    report.notes.warn({"window_short", "--window", std::move(what), "make the window as long, or leave it out"});
+    return;
+  }
+}
+
 int replay(const Replay& options) {
   const auto start = std::chrono::steady_clock::now();
   check(options);
@@ -139,9 +150,11 @@ int replay(const Replay& options) {
   session.engine().spool({.memory = options.spool_memory, .folder = {}});
   const auto queries = read_queries(options.queries.sources, session.directed());
   check_lateness(options.stream, queries);
-  check_order(session.engine().options(), queries);
+  check_order(session.engine().options(), options.graph.snapshot, queries);
+  session.heed(queries);
   Report report;
   report.digests = options.emit.emit == Emit::digest;
+  warn_of_window(session.engine().options(), queries, report);
   register_queries(session.engine(), queries, options.queries.options(options.emit.emit != Emit::none), report);
   session.load(report);
   watch_interrupts();

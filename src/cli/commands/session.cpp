@@ -215,6 +215,10 @@ bool Session::decide_direction(const GraphOptions& graph) const {
   return first == nullptr || first->directed();
 }
 
+void Session::heed(const std::vector<NamedQuery>& queries) {
+  reads_times_ = std::ranges::any_of(queries, [](const NamedQuery& named) { return ingest::reads_times(named.query); });
+}
+
 std::optional<BackendStatistics> Session::backend() const {
   if (!engine_->options().backend) return std::nullopt;
   return engine_->backend_statistics();
@@ -261,6 +265,10 @@ void Session::load_files(Report& report, const engine::EdgeDemand* demand) {
       report.loaded = engine::BulkLoader::load(*engine_, *file, demand);
     } else {
       load_as_updates(*file);
+      if (!file->timed() && reads_times_) {
+        report.notes.warn({"time_absent", file->name(), "no edge has a time, but a query reads times",
+                           "write the file with --times, or leave times out of the queries"});
+      }
     }
   }
   graph_files_.clear();
@@ -303,6 +311,9 @@ void Session::conclude(ingest::UpdateStream& source, Report& report, const Vain&
   report.notes.take(source, max_refused_);
   constexpr std::uint64_t many = 10;  // more than one in this many
   if (auto absent = vain.absent.warning(source.name())) report.notes.warn(std::move(*absent));
+  if (reads_times_) {
+    if (auto absent = vain.times.warning(source.name(), source.advice_on_times())) report.notes.warn(std::move(*absent));
+  }
   if (vain.late <= source.records() / many) return;
   report.notes.warn({"late", source.name(), "more than a tenth of the records arrive older than the window and are skipped",
                      "check times and their unit, or use a longer --window", vain.late});

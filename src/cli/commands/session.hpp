@@ -17,6 +17,7 @@
 #include "deltamatch/engine.hpp"
 #include "engine/storage/graph_file.hpp"
 #include "ingest/batch/absent_deletes.hpp"
+#include "ingest/batch/absent_times.hpp"
 #include "ingest/batch/label_use.hpp"
 #include "ingest/stream.hpp"
 
@@ -36,6 +37,9 @@ class Session {
   /// Statistics of the backend's cache. Nothing if the CPU matches.
   [[nodiscard]] std::optional<BackendStatistics> backend() const;
   [[nodiscard]] bool directed() const noexcept { return engine_->options().directed; }
+
+  /// States the queries. Inputs that lack what these read are doubtful. Call it before load().
+  void heed(const std::vector<NamedQuery>& queries);
 
   /// Loads the vertex labels, then the whole start graph. No interrupt leaves a part of it. `report` gets the time, and counts
   /// of the records that change nothing. If a graph file is all of the start graph, loads only what is in `demand` (null:
@@ -60,16 +64,19 @@ class Session {
 
  private:
   using Sources = std::vector<std::unique_ptr<ingest::UpdateStream>>;
-  /// Counts updates of one input that changed nothing.
+  /// Counts updates of one input that changed nothing, or that may be in vain.
   struct Vain {
     explicit Vain(bool directed) noexcept : absent(directed) {}
     void add(const UpdateBatch& batch, const BatchResult& result) {
       late += result.ignored.late;
-      absent.add(batch.updates().first(result.consumed), result.ignored);
+      const auto taken = batch.updates().first(result.consumed);
+      absent.add(taken, result.ignored);
+      times.add(taken);
     }
 
     std::uint64_t late = 0;
     ingest::AbsentDeletes absent;
+    ingest::AbsentTimes times;
   };
 
   void compare_ids(Report& report) const;
@@ -91,6 +98,7 @@ class Session {
   std::vector<std::unique_ptr<engine::GraphFile>> graph_files_;
   Sources updates_;
   ingest::LabelUse label_use_;
+  bool reads_times_ = false;  // some query does
   double max_refused_;
   Limits limits_;
   bool ended_ = false;  // before the end of the stream

@@ -6,6 +6,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/options/option_kinds.hpp"
 #include "cli/options/paths.hpp"
+#include "cli/terminal/counted.hpp"
 #include "cli/terminal/exit_codes.hpp"
 #include "cli/terminal/json_writer.hpp"
 #include "cli/terminal/output.hpp"
@@ -64,9 +65,8 @@ int info(const Snapshot& options) {
   add("vertices", ingest::attributes_text(saved.schema.vertices));
   if (saved.allowed_lateness != 0) add("late", "up to " + human_seconds(static_cast<double>(saved.allowed_lateness) / 1e6));
   if (saved.order == EventOrder::time) add("order", "time");
-  print_out(fmt::format("graph   {}, {} vertices, {} edges, {} in memory\nwindow  {}\ndigest  {}\n",
-                        saved.directed ? "directed" : "undirected", grouped(graph.vertices), grouped(graph.edges),
-                        human_bytes(graph.bytes),
+  print_out(fmt::format("graph   {}, {}, {} in memory\nwindow  {}\ndigest  {}\n", saved.directed ? "directed" : "undirected",
+                        graph_size(graph.vertices, graph.edges), human_bytes(graph.bytes),
                         saved.window == 0 ? "none" : human_seconds(static_cast<double>(saved.window) / 1e6),
                         to_string(engine.digest().now)) +
             schema);

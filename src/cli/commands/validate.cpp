@@ -9,6 +9,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/options/common_options.hpp"
 #include "cli/options/queries.hpp"
+#include "cli/terminal/counted.hpp"
 #include "cli/terminal/exit_codes.hpp"
 #include "cli/terminal/output.hpp"
 #include "deltamatch/engine.hpp"
@@ -60,8 +61,8 @@ int validate_queries(const Validate& options) {
   std::string text = schema_lines(options.schema, schema);
   for (const NamedQuery& query : read_queries(options.queries.sources, options.directed.value_or(false))) {
     engine.add_query(query.query, options.queries.options(true));
-    fmt::format_to(std::back_inserter(text), "{}: {} vertices, {} edges: {}\n", query.query.name, query.query.vertices.size(),
-                   query.query.edges.size(), to_pattern(query.query));
+    fmt::format_to(std::back_inserter(text), "{}: {}: {}\n", query.query.name,
+                   graph_size(query.query.vertices.size(), query.query.edges.size()), to_pattern(query.query));
     for (const std::string& line : plan::condition_lines(query.query)) {
       fmt::format_to(std::back_inserter(text), "  {}\n", line);
     }

@@ -6,6 +6,7 @@
 
 #include "cli/config/service_sections.hpp"
 #include "cli/options/paths.hpp"
+#include "cli/options/queries.hpp"
 #include "ingest/service/alert/file_series.hpp"
 
 namespace deltamatch::cli {
@@ -88,6 +89,17 @@ class Checker {
     if (config_.service.engine.allowed_lateness == 0 || queries.empty() || std::ranges::any_of(queries, has_within)) return;
     top_.section("graph").refuse("allowed_lateness", "no query has WITHIN, so no record can come too late for one",
                                  "end a pattern with WITHIN TIME, or leave it out");
+  }
+
+  void window() {
+    for (const ingest::ServiceQuery& query : config_.service.queries) {
+      const std::string what = short_window(config_.service.engine, query.query);
+      if (what.empty()) continue;
+      config_.warnings.push_back(fmt::format("{}: {}; make the window as long, or leave it out",
+                                             context_.problems.where(top_.section("graph").line_of("window"), "graph.window"),
+                                             what));
+      return;
+    }
   }
 
   void sizes() {
@@ -173,6 +185,7 @@ void check_together(Section& top, ServiceConfig& config) {
   checker.sinks();
   checker.times();
   checker.lateness();
+  checker.window();
   checker.sizes();
 }
 

@@ -144,7 +144,8 @@ class QueryReader {
                      "give each query its own name");
       return;
     }
-    if (!guarded(section, key, [&] { engine_.add_query(query.query, query.options); })) return;
+    const auto fits = [&] { engine_.add_query(query.query, query.options); };
+    if (section.context().knows_schema && !guarded(section, key, fits)) return;
     config_.service.queries.push_back(query);
   }
 
@@ -155,9 +156,17 @@ class QueryReader {
       action();
       return true;
     } catch (const Error& error) {
-      section.refuse(key, error.what(), "");
+      section.refuse(key, in_configuration(error.what()), "");
       return false;
     }
+  }
+
+  /// Spells the options that a message names as keys: `--edges keyed` is `graph.edges: keyed`.
+  static std::string in_configuration(std::string text) {
+    constexpr std::string_view option = "--edges ";
+    for (std::size_t at = 0; (at = text.find(option, at)) != std::string::npos;)
+      text.replace(at, option.size(), "graph.edges: ");
+    return text;
   }
 
   ServiceConfig& config_;

@@ -48,9 +48,12 @@ void read_state(Section section, ingest::StateOptions& state) {
 
 /// Reads the model of edges, and the attributes with their types.
 void read_schema(Section& section, ingest::CodecOptions& graph) {
+  const Problems& problems = section.context().problems;
+  const std::size_t before = problems.count();
   constexpr std::array<std::pair<std::string_view, EdgeModel>, 3> models{
       {{"simple", EdgeModel::simple}, {"keyed", EdgeModel::keyed}, {"events", EdgeModel::events}}};
   section.choice("edges", graph.edges, models);
+  const bool knows_model = problems.count() == before;
   const auto read = [&](std::string_view key, std::vector<ingest::AttributeColumn>& attributes, ingest::AttributesOf of) {
     const Section names = section.section(key);
     for (const Entry& entry : names.entries()) {
@@ -67,10 +70,13 @@ void read_schema(Section& section, ingest::CodecOptions& graph) {
   read("attributes", graph.attributes, ingest::AttributesOf::edges);
   read("vertex_attributes", graph.vertex_attributes, ingest::AttributesOf::vertices);
   if (graph.edges == EdgeModel::simple && !graph.attributes.empty()) {
-    section.refuse("attributes", "edges of the model simple have no attributes",
-                   "write edges: keyed if each edge has a key, or edges: events if each record is an edge of its own");
+    if (knows_model) {
+      section.refuse("attributes", "edges of the model simple have no attributes",
+                     "write edges: keyed if each edge has a key, or edges: events if each record is an edge of its own");
+    }
     graph.attributes.clear();
   }
+  section.context().knows_schema = problems.count() == before;
 }
 
 void read_start(Section section, ingest::StartGraph& start, const ingest::CodecOptions& graph) {

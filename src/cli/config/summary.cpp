@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "cli/config/service_config.hpp"
+#include "cli/terminal/counted.hpp"
 #include "cli/terminal/values.hpp"
 #include "graph/data_graph.hpp"
 #include "ingest/codec/formats.hpp"
@@ -18,10 +19,6 @@ namespace {
 
 using ingest::ServiceOptions;
 using ingest::SinkOptions;
-
-std::string counted(std::size_t count, std::string_view noun, std::string_view plural) {
-  return fmt::format("{} {}", count, count == 1 ? noun : plural);
-}
 
 std::string duration(std::chrono::microseconds time) { return duration_text(time.count()); }
 

@@ -359,16 +359,26 @@ void check_lateness(const ReplayOptions& stream, const std::vector<NamedQuery>& 
               "end a pattern with WITHIN TIME, or leave it out; with --window, edges that come too late are always left out");
 }
 
-void check_order(const EngineOptions& engine, const std::vector<NamedQuery>& queries) {
+void check_order(const EngineOptions& engine, const std::string& snapshot, const std::vector<NamedQuery>& queries) {
   if (engine.order == EventOrder::arrival || engine.window > 0) return;
   const auto unbounded = std::ranges::find_if(queries, [](const NamedQuery& named) { return !named.query.within; });
   if (unbounded == queries.end() && !queries.empty()) return;
-  throw Error(ErrorKind::usage, "--order time",
-              queries.empty() ? "deletions would be remembered for ever, because there is no window"
-                              : fmt::format("deletions would be remembered for ever, because there is no window and the query "
-                                            "{} has no WITHIN",
-                                            unbounded->query.name),
-              "give --window, or end each pattern with WITHIN TIME");
+  const std::string query = queries.empty() ? "" : fmt::format(" and the query {} has no WITHIN", unbounded->query.name);
+  if (snapshot.empty()) {
+    throw Error(ErrorKind::usage, "--order time",
+                fmt::format("deletions would be remembered for ever, because there is no window{}", query),
+                "give --window, or end each pattern with WITHIN TIME");
+  }
+  throw Error(ErrorKind::usage, snapshot,
+              fmt::format("its deletions would be remembered for ever, because it was made with --order time and without a "
+                          "window{}{}",
+                          query.empty() ? "" : ",", query),
+              "end each pattern with WITHIN TIME; match and explain --whole take any pattern");
+}
+
+void check_fit(const EngineOptions& engine, const std::vector<NamedQuery>& queries, const QueryOptions& options) {
+  Engine empty(EngineOptions{.directed = engine.directed, .threads = 1, .schema = engine.schema});
+  for (const NamedQuery& named : queries) empty.add_query(named.query, options);
 }
 
 ingest::ReadOptions read_options(const GraphOptions& common, const InputOptions& input, const ingest::BatchLimits& limits,

@@ -134,8 +134,12 @@ void check(const GraphOptions& graph, const ReplayOptions& stream);
 /// Refuses --allowed-lateness without a query that has WITHIN. Throws Error(usage).
 void check_lateness(const ReplayOptions& stream, const std::vector<NamedQuery>& queries);
 
-/// Refuses to order records by time if there is neither a window nor a WITHIN in every query. Throws Error(usage).
-void check_order(const EngineOptions& engine, const std::vector<NamedQuery>& queries);
+/// Refuses to order records by time if there is neither a window nor a WITHIN in every query. `snapshot` brought the order,
+/// unless it is empty. Throws Error(usage).
+void check_order(const EngineOptions& engine, const std::string& snapshot, const std::vector<NamedQuery>& queries);
+
+/// Refuses a query that does not fit a graph of this kind, before the graph is read. Throws as Engine::add_query does.
+void check_fit(const EngineOptions& engine, const std::vector<NamedQuery>& queries, const QueryOptions& options);
 
 /// The options of ingest for one input. `letters` is null unless refused records are kept.
 [[nodiscard]] ingest::ReadOptions read_options(const GraphOptions& common, const InputOptions& input,

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "cli/options/small_file.hpp"
+#include "cli/terminal/values.hpp"
 #include "deltamatch/error.hpp"
 #include "query/recognise.hpp"
 
@@ -181,6 +182,18 @@ std::vector<NamedQuery> read_queries(const std::vector<std::string>& sources, bo
     }
   }
   return std::move(read.queries);
+}
+
+std::string short_window(const EngineOptions& engine, const Query& query) {
+  Timestamp needed = 0;
+  if (engine.window == 0 || !query.within) return {};
+  if (__builtin_add_overflow(query.within->microseconds, engine.allowed_lateness, &needed) || needed > engine.window) {
+    return fmt::format(
+        "edges live for the window of {} only, and matches of the query {} may span {}{}", duration_text(engine.window),
+        query.name, duration_text(query.within->microseconds),
+        engine.allowed_lateness == 0 ? std::string() : " and come late by " + duration_text(engine.allowed_lateness));
+  }
+  return {};
 }
 
 }  // namespace deltamatch::cli

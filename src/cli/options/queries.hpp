@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "deltamatch/engine.hpp"
 #include "deltamatch/query.hpp"
 
 namespace deltamatch::cli {
@@ -32,5 +33,8 @@ struct NamedQuery {
 /// The files among the sources, and each file of the directories. Throws Error(configuration) for a directory that cannot be
 /// read or has no query.
 [[nodiscard]] std::vector<std::string> query_paths(const std::vector<std::string>& sources);
+
+/// Says that edges leave the window too early for matches of the query. Empty if they do not.
+[[nodiscard]] std::string short_window(const EngineOptions& engine, const Query& query);
 
 }  // namespace deltamatch::cli

@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "cli/report/filter_report.hpp"
+#include "cli/terminal/counted.hpp"
 #include "cli/terminal/json_writer.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/values.hpp"
@@ -343,7 +344,7 @@ std::string to_table(const Report& report) {
                    report.batches == 1 ? "batch" : "batches",
                    grouped(busy > 0 ? static_cast<Count>(static_cast<double>(report.updates) / busy) : 0));
   }
-  fmt::format_to(out, "graph    {} vertices, {} edges, {}\n", grouped(report.graph.vertices), grouped(report.graph.edges),
+  fmt::format_to(out, "graph    {}, {}\n", graph_size(report.graph.vertices, report.graph.edges),
                  human_bytes(report.graph.bytes));
   if (report.loaded) text += loaded_text(*report.loaded);
   fmt::format_to(out, "time     {} (load {}", human_seconds(report.total), human_seconds(report.load));

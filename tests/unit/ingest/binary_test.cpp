@@ -1,5 +1,6 @@
 #include "ingest/codec/binary.hpp"
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <limits>
@@ -39,6 +40,15 @@ std::string stream(const std::vector<std::string>& records) {
   std::string out = testing::binary_preamble(1);
   for (const std::string& record : records) out += static_cast<char>(record.size()) + record;
   return out;
+}
+
+TEST(Binary, TheLeastIntegerIsNoTime) {
+  Update update = edge(1, 2);
+  update.time = std::numeric_limits<Timestamp>::min();
+  EXPECT_THAT(decode(Format::binary, {encoded(update)}),
+              ElementsAre("! bad_time: time -9223372036854775808 is beyond the range"));
+  update.time = *update.time + 1;
+  EXPECT_THAT(decode(Format::binary, {encoded(update)}), ElementsAre("+ 1 -> 2 @-9223372036854775807"));
 }
 
 TEST(Binary, BytesAreAsDocumented) {
@@ -172,7 +182,7 @@ class Draw {
     update.kind = static_cast<UpdateKind>(below(4));
     update.source = id();
     if (below(2) == 0) update.source_label = text();
-    if (below(2) == 0) update.time = number();
+    if (below(2) == 0) update.time = std::max(number(), std::numeric_limits<std::int64_t>::min() + 1);
     if (update.kind == UpdateKind::insert_vertex) properties_.add_to(update);
     if (update.kind == UpdateKind::insert_vertex || update.kind == UpdateKind::delete_vertex) return update;
     update.target = id();

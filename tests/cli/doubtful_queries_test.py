@@ -1,0 +1,130 @@
+"""What queries ask for and no input has: times, labels, a window that is long enough. And what a missing time is refused for."""
+
+import json
+
+import harness
+
+RING = """MATCH (a)-[t1:TRANSFER]->(b)-[t2:TRANSFER]->(c)-[t3:TRANSFER]->(a)
+WHERE t1.time < t2.time < t3.time
+WITHIN 24h
+"""
+PAYMENTS = """booked_at,debtor,creditor,type
+2024-03-05T09:12:00Z,A,B,TRANSFER
+2024-03-05T11:40:00Z,B,C,TRANSFER
+2024-03-05T17:05:00Z,C,A,TRANSFER
+"""
+COLUMNS = "source=debtor,target=creditor,label=type"
+EDGE = "e=(a)-->(b)"
+PAIR = "p=(a)-[t]->(b)-[u]->(c) WHERE t.time < u.time"
+
+
+class DoubtfulQueries(harness.CliTest):
+    def warnings(self, *args):
+        """The warnings of a command that succeeds, as (code, place, doubt, remedy). Those on standard error are the same."""
+        outcome = self.run_program(*args, "--json")
+        self.assertEqual(outcome.code, 0, outcome)
+        warnings = json.loads(outcome.out)["warnings"]
+        self.assertEqual([line.split(": ")[1] for line in outcome.err.splitlines()], ["warning"] * len(warnings), outcome)
+        return [(warning["code"], warning["where"], warning["what"], warning["remedy"]) for warning in warnings]
+
+
+class Times(DoubtfulQueries):
+    WHAT = "no edge has a time, but a query reads times"
+
+    def test_the_column_that_may_hold_times_is_named(self):
+        self.write("payments.csv", PAYMENTS)
+        self.write("ring.pattern", RING)
+        events = ("--edges", "events", "--columns", COLUMNS)
+        remedy = f"--columns {COLUMNS},time=booked_at reads `booked_at` as the time"
+        expected = [("time_absent", "payments.csv", self.WHAT, remedy)]
+        self.assertEqual(self.warnings("match", "--graph", "payments.csv", *events, "--query", "ring.pattern"), expected)
+        for size in (1, 8192):
+            replay = ("replay", "--updates", "payments.csv", *events, "--batch", size)
+            self.assertEqual(self.warnings(*replay, "--query", PAIR), expected)
+            self.assertEqual(self.warnings(*replay, "--query", EDGE), [])
+        start = ("replay", "--graph", "payments.csv", "--updates", "/dev/null", "--edges", "events", "--graph-columns", COLUMNS,
+                 "--query", PAIR)
+        self.assertEqual(self.warnings(*start), [(*expected[0][:3], "--graph-" + remedy[2:])])
+        told = self.json("match", "--graph", "payments.csv", *events[:3], COLUMNS + ",time=booked_at", "--query", "ring.pattern")
+        self.assertEqual(told["queries"][0]["matches"], 1)
+
+    def test_without_such_a_column_the_option_is_named(self):
+        for name, content, columns, says in (
+                ("g.csv", "source,target\nA,B\nB,C\n", (), "--columns time=NAME says which column or field holds it"),
+                ("g.jsonl", '{"source":1,"target":2}\n', (), "--columns time=NAME says which column or field holds it"),
+                ("g.txt", "1 2\n2 3\n", (), "name the column that holds it, as in --columns source,target,time"),
+                ("p.csv", "A,B\nB,C\n", ("--columns", "source,target"), "as in --columns source,target,time"),
+                ("g.graph", "v 1 A\nv 2 A\ne 1 2\n", ("--directed",), "give the edges with their times, for instance as csv")):
+            with self.subTest(name):
+                self.write(name, content)
+                match = ("match", "--graph", name, "--edges", "events", *columns, "--query", PAIR)
+                (code, where, what, remedy), = self.warnings(*match)
+                self.assertEqual((code, where, what), ("time_absent", name, self.WHAT))
+                self.assertIn(says, remedy)
+        self.write("g.csv", "source,target,at\nA,B,5\nB,C,6\n")
+        self.assertEqual(self.warnings("match", "--graph", "g.csv", "--edges", "events", "--columns", "time=", "--query", PAIR), [])
+
+    def test_graph_files_without_times(self):
+        self.write("g.csv", "source,target,time\nA,B,5\nB,C,6\n")
+        match = ("match", "--graph", "g.dmg", "--edges", "events", "--query")
+        self.ok("convert", "g.csv", "g.dmg", "--to", "graph")
+        self.assertEqual(self.warnings(*match, PAIR), [
+            ("time_absent", "g.dmg", self.WHAT, "write the file with --times, or leave times out of the queries")])
+        self.assertEqual(self.warnings(*match, EDGE), [])
+        self.ok("convert", "g.csv", "g.dmg", "--to", "graph", "--times")
+        self.assertEqual(self.warnings(*match, PAIR), [])
+
+    def test_an_edge_without_a_time_is_refused_for_what_needs_it(self):
+        self.write("s.csv", "source,target\nA,B\n")
+        events = ("replay", "--updates", "s.csv", "--edges", "events", "--query")
+        outcome = self.fails(1, *events, EDGE + " WITHIN 1h", reports=True,
+                             says="s.csv:2: missing_time: edge from `A` to `B` has no time, which a window or WITHIN needs; if no "
+                                  "record has a time, leave WITHIN out; ")
+        self.assertNotIn("--window", outcome.err)
+        self.fails(1, *events, EDGE, "--window", "1h", reports=True, says="if no record has a time, leave --window out; ")
+
+    def test_the_least_integer_is_no_time(self):
+        least = -2**63
+        for name, content, args in (("g.csv", f"source,target,time\nA,B,{least}\n", ("--time-unit", "us")),
+                                    ("g.jsonl", f'{{"source":1,"target":2,"time":{least}}}\n', ())):
+            self.write(name, content)
+            self.fails(1, "match", "--graph", name, "--edges", "events", "--query", EDGE, *args,
+                       says=f"bad_time: time `{least}` is not a time, or beyond the range")
+            self.write(name, content.replace(str(least), str(least + 1)))
+            self.assertEqual(self.run_program("match", "--graph", name, "--edges", "events", "--query", EDGE, *args).code, 0)
+
+
+class Windows(DoubtfulQueries):
+    def test_a_window_that_is_shorter_than_a_match(self):
+        self.write("s.csv", "source,target,label,time\nA,B,T,0\nB,C,T,3600\nC,A,T,7200\n")
+        replay = ("replay", "--updates", "s.csv", "--edges", "events", "--time-unit", "s", "--query")
+        expected = [("window_short", "--window", "edges live for the window of 1h only, and matches of the query r may span 1d",
+                     "make the window as long, or leave it out")]
+        ring = "r=(a)-->(b)-->(c)-->(a) WITHIN 1d"
+        self.assertEqual(self.warnings(*replay, ring, "--window", "1h"), expected)
+        for window in ("1d", "2d"):
+            self.assertEqual(self.warnings(*replay, ring, "--window", window), [])
+        (_, _, what, _), = self.warnings(*replay, ring, "--window", "1d", "--allowed-lateness", "1h")
+        self.assertEqual(what, "edges live for the window of 1d only, and matches of the query r may span 1d and come late by 1h")
+        self.assertEqual(self.warnings(*replay, ring.replace(" WITHIN 1d", ""), "--window", "1h"), [])
+
+
+class Snapshots(DoubtfulQueries):
+    def test_a_whole_graph_needs_no_memory_of_deletions(self):
+        self.write("s.csv", "source,target,label,time\nA,B,T,0\nB,C,T,3600\n")
+        within = ("--query", EDGE + " WITHIN 1d")
+        self.ok("replay", "--updates", "s.csv", "--edges", "events", "--time-unit", "s", "--order", "time", *within,
+                "--save-snapshot", "w.dms")
+        match = self.json("match", "--snapshot", "w.dms", "--query", "q=(a)-->(b)")
+        self.assertEqual(match["queries"][0]["matches"], 2)
+        self.ok("explain", "--snapshot", "w.dms", "--query", "q=(a)-->(b)", "--whole")
+        self.ok("explain", "--snapshot", "w.dms", *within)
+        for command in (("explain",), ("replay", "--updates", "s.csv", "--time-unit", "s")):
+            outcome = self.fails(2, *command, "--snapshot", "w.dms", "--query", "q=(a)-->(b)")
+            self.assertEqual(outcome.err, "deltamatch: w.dms: its deletions would be remembered for ever, because it was made with "
+                             "--order time and without a window, and the query q has no WITHIN; end each pattern with WITHIN TIME; "
+                             "match and explain --whole take any pattern\n")
+
+
+if __name__ == "__main__":
+    harness.main()
