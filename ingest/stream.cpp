@@ -8,11 +8,14 @@
 #include <utility>
 
 #include "deltamatch/error.hpp"
+#include "deltamatch/misfit.hpp"
 #include "ingest/batch/read_ahead.hpp"
 #include "ingest/codec/beginning.hpp"
+#include "ingest/codec/binary_schema.hpp"
 #include "ingest/codec/columns.hpp"
 #include "ingest/codec/formats.hpp"
 #include "ingest/codec/mtx.hpp"
+#include "ingest/codec/schema_text.hpp"
 #include "ingest/codec/time_guess.hpp"
 #include "ingest/source/byte_buffer.hpp"
 #include "ingest/source/line_source.hpp"
@@ -44,6 +47,12 @@ std::string names_of_texts(std::optional<Format> except = std::nullopt) {
   return fmt::format("{} or {}", fmt::join(names, ", "), last);
 }
 
+Input look_at(std::unique_ptr<ByteSource> source) {
+  ByteBuffer bytes(unpacked(std::move(source)));
+  std::optional<Schema> schema = stated_schema(bytes);
+  return {std::move(bytes), std::move(schema)};
+}
+
 OnUnreadable on_unreadable(OnError policy) noexcept {
   if (policy == OnError::fail) return OnUnreadable::stop;
   return policy == OnError::skip ? OnUnreadable::count : OnUnreadable::list;
@@ -51,10 +60,8 @@ OnUnreadable on_unreadable(OnError policy) noexcept {
 
 class FileStream final : public UpdateStream {
  public:
-  FileStream(std::unique_ptr<ByteSource> source, const ReadOptions& options) : options_(options), doubts_(options.spelling) {
+  FileStream(ByteBuffer bytes, const ReadOptions& options) : options_(options), name_(bytes.name()), doubts_(options.spelling) {
     options_.codec.doubts = &doubts_;
-    ByteBuffer bytes(unpacked(std::move(source)));
-    name_ = bytes.name();
     if (options.on_error == OnError::dead_letter) {
       if (!options.letters && options.dead_letters.empty())
         throw Error(ErrorKind::usage, name_, "dead letters need a file", "name one with dead-letters");
@@ -172,7 +179,7 @@ class FileStream final : public UpdateStream {
     for (const Reject& reject : rejects) {
       if (is_known(reject.reason)) continue;
       first_refusals_.push_back({reject.reason, source_->where(batch.position(reject.index)),
-                                 rejection_message(batch.updates.updates()[reject.index], reject.reason)});
+                                 message_about(batch.updates.updates()[reject.index], reject.reason)});
     }
   }
 
@@ -185,7 +192,7 @@ class FileStream final : public UpdateStream {
 
   void open_bytes(ByteBuffer bytes, const FormatTraits& traits) {
     codec_ = make_codec(traits.format, options_.codec);
-    source_ = traits.open_bytes(std::move(bytes), options_.max_record);
+    source_ = traits.open_bytes(std::move(bytes), options_.codec, options_.max_record);
   }
 
   void open_text(ByteBuffer bytes) {
@@ -336,8 +343,16 @@ class FileStream final : public UpdateStream {
                        option("columns"));
   }
 
+  /// Says what is wrong with an update that was refused after it had been read.
+  [[nodiscard]] std::string message_about(const Update& update, RejectReason reason) const {
+    if (reason == RejectReason::bad_value) {
+      if (auto misfit = find_misfit(schema_of(options_.codec), update)) return std::move(misfit->message);
+    }
+    return rejection_message(update, reason);
+  }
+
   void report(const PositionedBatch& batch, const Reject& reject) {
-    const std::string message = rejection_message(batch.updates.updates()[reject.index], reject.reason);
+    const std::string message = message_about(batch.updates.updates()[reject.index], reject.reason);
     const std::string_view record = batch.record(reject.index);
     // If lines of edges are read as labels, some vertex gets a second label.
     const bool edges = reject.reason == RejectReason::label_conflict && options_.codec.vertices;
@@ -376,12 +391,20 @@ class FileStream final : public UpdateStream {
 
 }  // namespace
 
+Input open_input(const std::string& path) { return look_at(open_file(path)); }
+
+Input memory_input(std::string_view bytes, const std::string& name) { return look_at(memory_bytes(bytes, name)); }
+
+std::unique_ptr<UpdateStream> open_stream(Input input, const ReadOptions& options) {
+  return std::make_unique<FileStream>(std::move(input.bytes), options);
+}
+
 std::unique_ptr<UpdateStream> open_stream(const std::string& path, const ReadOptions& options) {
-  return std::make_unique<FileStream>(open_file(path), options);
+  return open_stream(open_input(path), options);
 }
 
 std::unique_ptr<UpdateStream> open_memory(std::string_view bytes, const std::string& name, const ReadOptions& options) {
-  return std::make_unique<FileStream>(memory_bytes(bytes, name), options);
+  return open_stream(memory_input(bytes, name), options);
 }
 
 }  // namespace deltamatch::ingest

@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "deltamatch/attribute.hpp"
 #include "deltamatch/batch.hpp"
 #include "deltamatch/id.hpp"
 #include "deltamatch/update.hpp"
@@ -28,6 +29,7 @@
 #include "ingest/batch/refusals.hpp"
 #include "ingest/codec/codec.hpp"
 #include "ingest/codec/doubts.hpp"
+#include "ingest/source/byte_buffer.hpp"
 #include "ingest/source/record_source.hpp"
 
 namespace deltamatch::ingest {
@@ -104,11 +106,23 @@ class UpdateStream {
 };
 static_assert(BatchSource<UpdateStream, PositionedBatch>);
 
-/// Opens a file, or standard input for "-". Recognises gz, xz and zst by content and unpacks them. Throws Error if the file
-/// cannot be read or its format is not recognised, and Error(usage) if options do not fit it.
-[[nodiscard]] std::unique_ptr<UpdateStream> open_stream(const std::string& path, const ReadOptions& options = {});
+/// An open input of which nothing has been read yet. What it says of itself may decide how all inputs are read.
+struct Input {
+  ByteBuffer bytes;
+  std::optional<Schema> schema;  ///< that a binary stream states
+};
 
-/// The same for bytes in memory, which must outlive the stream. `name` stands for the file's name in messages.
+/// Opens a file, or standard input for "-". Recognises gz, xz and zst by content and unpacks them. Throws Error if the file
+/// cannot be read.
+[[nodiscard]] Input open_input(const std::string& path);
+
+/// The same for bytes in memory, which must outlive the input. `name` stands for the file's name in messages.
+[[nodiscard]] Input memory_input(std::string_view bytes, const std::string& name);
+
+/// Reads an input. Throws Error if its format is not recognised, or if it states another schema than the options. Throws
+/// Error(usage) if options do not fit it.
+[[nodiscard]] std::unique_ptr<UpdateStream> open_stream(Input input, const ReadOptions& options = {});
+[[nodiscard]] std::unique_ptr<UpdateStream> open_stream(const std::string& path, const ReadOptions& options = {});
 [[nodiscard]] std::unique_ptr<UpdateStream> open_memory(std::string_view bytes, const std::string& name,
                                                         const ReadOptions& options = {});
 

@@ -14,6 +14,8 @@
 #include "deltamatch/error.hpp"
 #include "encoding/numbers.hpp"
 #include "encoding/updates.hpp"
+#include "ingest/codec/binary_schema.hpp"
+#include "ingest/codec/doubts.hpp"
 #include "ingest/codec/fields.hpp"
 
 namespace deltamatch::ingest {
@@ -25,7 +27,9 @@ constexpr std::size_t checked_size = 12;                   // the part of a bloc
 class BinaryCodec final : public Codec {
  public:
   explicit BinaryCodec(const CodecOptions& options)
-      : ids_(options.ids.value_or(IdKind::automatic)), edge_label_(options.edge_label) {
+      : ids_(options.ids.value_or(IdKind::automatic)),
+        edge_label_(options.edge_label),
+        configured_(options.doubts != nullptr && options.doubts->spelling().in_configuration) {
     const auto refuse_option = [](std::string_view option, std::string_view what) {
       throw Error(ErrorKind::usage, option, fmt::format("binary records {}", what), "leave the option out");
     };
@@ -46,6 +50,14 @@ class BinaryCodec final : public Codec {
     if (auto reason = in.sound() ? encoding::unreadable(head) : std::nullopt)
       return refuse(RejectReason::malformed, std::move(*reason));
     return fields(head, in);
+  }
+
+  /// Streams of older versions do not state their attributes.
+  [[nodiscard]] std::string advice(RejectReason reason, std::string_view /*record*/) const override {
+    if (reason != RejectReason::bad_value) return {};
+    return std::string("declare the attributes that the stream was written with, in their order, in ") +
+           (configured_ ? "graph.edges, graph.attributes and graph.vertex_attributes"
+                        : "--edges, --attributes and --vertex-attributes");
   }
 
  private:
@@ -95,6 +107,7 @@ class BinaryCodec final : public Codec {
 
   IdKind ids_;
   std::string edge_label_;
+  bool configured_;           // options are keys of a configuration
   encoding::PlainForm form_;  // has the properties of the update
   Update update_;
   std::array<std::array<char, 24>, 3> digits_{};
@@ -121,9 +134,12 @@ bool BinaryBlock::holds(std::string_view contents, std::uint64_t number) const n
   return XXH3_64bits_withSeed(contents.data(), contents.size(), number) == checksum;
 }
 
-BinaryStreamWriter::BinaryStreamWriter(std::string& out) {
-  out.append(binary_magic).push_back('\2');
-  out.append(binary_seal);
+BinaryStreamWriter::BinaryStreamWriter(std::string& out, const Schema& schema) {
+  const bool stated = schema != Schema{};
+  const std::string bytes = stated ? schema_bytes(schema) : std::string();
+  out.append(binary_magic).push_back(stated ? binary_version_with_schema : '\2');
+  out.append(stated ? binary_seal_with_schema : binary_seal);
+  if (stated) append_block(out, bytes);
 }
 
 void BinaryStreamWriter::add(std::string& out, const Update& update) {

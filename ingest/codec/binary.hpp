@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "deltamatch/attribute.hpp"
 #include "deltamatch/update.hpp"
 #include "ingest/codec/codec.hpp"
 
@@ -18,17 +19,19 @@ namespace deltamatch::ingest {
 /// changes the last bytes. Streams may be joined.
 ///
 /// In version 1, records follow, each after its length; nothing shows whether they are damaged. In version 2, the same bytes
-/// come in blocks, each after a head with checksums.
+/// come in blocks, each after a head with checksums. In version 3, the first block states the schema of the records.
 inline constexpr std::string_view binary_magic(
     "\x8f"
     "DMUPD\r\n",
     8);
 inline constexpr std::size_t binary_preamble_size = binary_magic.size() + 1;
+inline constexpr char binary_version_with_schema = 3;
 
-/// Follows the version 2. A reader of version 1 finds no length of a record here, so a damaged version is noticed.
+/// Follow the versions 2 and 3. A reader of version 1 finds no length of a record here, so a damaged version is noticed.
 inline constexpr std::string_view binary_seal("\x80\x00", 2);
+inline constexpr std::string_view binary_seal_with_schema("\x81\x00", 2);
 
-/// The head of each block of version 2, all little-endian:
+/// The head of each block of the versions 2 and 3, all little-endian:
 /// - the size of the block's bytes (u32)
 /// - their checksum (xxh3, 64 bits)
 /// - the checksum of these twelve bytes (the low 32 bits of xxh3)
@@ -55,11 +58,11 @@ void append_binary(std::string& out, const Update& update);
 /// Appends a record with its length before it, as a stream holds it.
 void append_binary_framed(std::string& out, const Update& update);
 
-/// Writes a stream of version 2.
+/// Writes a stream of version 3, or of version 2 if edges are of the model `simple` and there are no attributes.
 class BinaryStreamWriter {
  public:
-  /// Begins the stream.
-  explicit BinaryStreamWriter(std::string& out);
+  /// Begins the stream. Records have what `schema` declares. Throws Error if no stream can state it.
+  explicit BinaryStreamWriter(std::string& out, const Schema& schema = {});
   /// Adds a record. Appends to `out` in whole blocks; records wait until there are enough for one.
   void add(std::string& out, const Update& update);
   /// Writes the waiting records as a block, so that the reader of a pipe gets them.

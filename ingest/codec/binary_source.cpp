@@ -1,11 +1,16 @@
 #include "ingest/codec/binary_source.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "deltamatch/error.hpp"
+#include "deltamatch/misfit.hpp"
 #include "encoding/numbers.hpp"
 #include "ingest/codec/binary.hpp"
+#include "ingest/codec/binary_schema.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -14,8 +19,8 @@ constexpr std::size_t kept_of_long_record = 4096;
 
 }  // namespace
 
-BinarySource::BinarySource(ByteBuffer bytes, std::size_t max_record)
-    : bytes_(std::move(bytes)), max_record_(std::max<std::size_t>(max_record, 1)) {
+BinarySource::BinarySource(ByteBuffer bytes, std::size_t max_record, Schema declared)
+    : bytes_(std::move(bytes)), max_record_(std::max<std::size_t>(max_record, 1)), declared_(std::move(declared)) {
   if (!bytes_.held().empty() || bytes_.more()) take_preamble();
 }
 
@@ -107,25 +112,44 @@ bool BinarySource::take_preamble() {
   }
   if (!hold_stored(binary_preamble_size, offset_)) return false;
   const char version = bytes_.held()[binary_magic.size()];
-  if (version != 1 && version != 2) {
+  if (version < 1 || version > binary_version_with_schema) {
     throw Error(name(), "is a binary stream of version " + std::to_string(static_cast<unsigned char>(version)),
                 "read it with the deltamatch that wrote it, or a newer one");
   }
-  if (version == 2) {
+  if (version != 1) {
     if (!hold_stored(binary_preamble_size + binary_seal.size(), offset_)) return false;
-    if (bytes_.held().substr(binary_preamble_size, binary_seal.size()) != binary_seal) refuse("the preamble is damaged");
-    drop_stored(binary_seal.size());
+    const std::string_view seal = version == binary_version_with_schema ? binary_seal_with_schema : binary_seal;
+    if (bytes_.held().substr(binary_preamble_size, seal.size()) != seal) refuse("the preamble is damaged");
+    drop_stored(seal.size());
     in_blocks_ = true;
     block_ = 0;
     verified_.clear();
     used_ = 0;
   }
   drop_stored(binary_preamble_size);
-  return true;
+  return version != binary_version_with_schema || take_schema();
+}
+
+/// Verifies the block of the schema, and that records are read as it says. Returns false if cancelled.
+bool BinarySource::take_schema() {
+  const std::uint64_t start = offset_;
+  if (!take_block() && in_blocks_) return false;
+  const std::optional<Schema> stated = read_schema(verified_);
+  if (!stated) {
+    throw Error(name(), fmt::format("the block at byte {} states no schema that this version knows", start),
+                "read the stream with the deltamatch that wrote it, or a newer one");
+  }
+  used_ = verified_.size();
+  if (*stated == declared_) return true;
+  throw Error(
+      name(),
+      fmt::format("the stream that begins at byte {} was written with {}, but is read with {}",
+                  start - binary_preamble_size - binary_seal.size(), to_text(*stated), to_text(declared_)),
+      "declare the same, with names, types and order as written, or convert the stream to jsonl to declare something else");
 }
 
 /// Goes to the next record. Returns false at the end of all streams, or if cancelled. The preamble of another stream may stand
-/// before the record. After the end of a version 2 stream nothing else may follow.
+/// before the record. After the end of a stream in blocks nothing else may follow.
 bool BinarySource::find_record() {
   for (;;) {
     const bool blocks = in_blocks_;

@@ -1,5 +1,5 @@
-// The records of a binary stream: a preamble, then records with their lengths before them. In version 2 they lie in blocks with
-// checksums.
+// The records of a binary stream: a preamble, then records with their lengths before them. From version 2 on they lie in blocks
+// with checksums. In version 3 the first block states their schema.
 #pragma once
 
 #include <atomic>
@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "deltamatch/attribute.hpp"
 #include "ingest/source/byte_buffer.hpp"
 #include "ingest/source/record_source.hpp"
 
@@ -16,11 +17,12 @@ namespace deltamatch::ingest {
 /// A record of more than `max_record` bytes has the fault too_long and its first bytes. The rest is skipped without being held.
 ///
 /// If the stream is torn, next() throws Error with the offset in the unpacked stream. No record can be found behind that place.
-/// In version 2 it also throws if a block is damaged, so all that it hands over has been verified.
+/// From version 2 on it also throws if a block is damaged, so all that it hands over has been verified.
 class BinarySource final : public RecordSource {
  public:
-  /// Throws Error if the stream is not empty and does not begin with the preamble, or has another version.
-  BinarySource(ByteBuffer bytes, std::size_t max_record);
+  /// `declared` says how attributes will be read. Throws Error if the stream is not empty and does not begin with the preamble,
+  /// has another version, or states another schema.
+  BinarySource(ByteBuffer bytes, std::size_t max_record, Schema declared = {});
 
   bool next(Record& record) override;
   [[nodiscard]] std::string where(Position position) const override;
@@ -35,6 +37,7 @@ class BinarySource final : public RecordSource {
   void drop(std::size_t size) noexcept;
   void drop_stored(std::size_t size) noexcept;
   bool take_preamble();
+  bool take_schema();
   bool find_record();
   bool take_length(std::uint64_t& length);
   bool take_long(Record& record, std::uint64_t start);
@@ -45,8 +48,9 @@ class BinarySource final : public RecordSource {
 
   ByteBuffer bytes_;
   std::size_t max_record_;
+  Schema declared_;
   std::uint64_t offset_ = 0;  // of the bytes in bytes_, in the stream
-  bool in_blocks_ = false;    // version 2, and its end has not come
+  bool in_blocks_ = false;    // version 2 or 3, and its end has not come
   std::uint64_t block_ = 0;   // number of the next block
   std::string verified_;      // bytes of verified blocks
   std::size_t used_ = 0;      // bytes of verified_ that were handed over

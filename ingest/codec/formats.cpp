@@ -29,8 +29,8 @@ void complete_positions(CodecOptions& options, std::string_view /*head*/) {
   if (options.vertices && options.columns.empty()) options.columns = "vertex,label";
 }
 
-std::unique_ptr<RecordSource> open_binary(ByteBuffer bytes, std::size_t max_record) {
-  return std::make_unique<BinarySource>(std::move(bytes), max_record);
+std::unique_ptr<RecordSource> open_binary(ByteBuffer bytes, const CodecOptions& options, std::size_t max_record) {
+  return std::make_unique<BinarySource>(std::move(bytes), max_record, schema_of(options));
 }
 
 constexpr std::array table{

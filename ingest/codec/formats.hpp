@@ -41,7 +41,7 @@ enum class MessageForm : std::uint8_t {
 /// A format. Functions that are null stand for the usual case.
 struct FormatTraits {
   /// Opens a file that is no text. Null: the file is text.
-  using OpenBytes = std::unique_ptr<RecordSource> (*)(ByteBuffer bytes, std::size_t max_record);
+  using OpenBytes = std::unique_ptr<RecordSource> (*)(ByteBuffer bytes, const CodecOptions& options, std::size_t max_record);
   /// Opens a text file. Null: each line is a record.
   using OpenText = std::unique_ptr<RecordSource> (*)(std::unique_ptr<LineSource> lines, const CodecOptions& options,
                                                      std::size_t max_record);

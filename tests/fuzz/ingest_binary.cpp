@@ -3,14 +3,18 @@
 // - the records of a stream of version 1
 // - the records of a stream of version 2, which are put into its blocks
 // - any bytes behind its preamble
+// - a schema after its length, and the records of a stream of version 3. It is read with what it states
 // However the stream is cut into batches, and wherever it is torn, what stands before is read alike.
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "deltamatch/error.hpp"
 #include "ingest/codec/binary.hpp"
+#include "ingest/codec/binary_schema.hpp"
 #include "ingest/stream.hpp"
 
 namespace {
@@ -39,6 +43,12 @@ struct Outcome {
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 
+void declare(CodecOptions& codec, const Schema& schema) {
+  codec.edges = schema.model;
+  for (const Attribute& attribute : schema.edges) codec.attributes.push_back({attribute});
+  for (const Attribute& attribute : schema.vertices) codec.vertex_attributes.push_back({attribute});
+}
+
 Outcome read(std::string_view bytes, std::size_t batch) {
   ReadOptions options;
   options.format = Format::binary;
@@ -48,7 +58,9 @@ Outcome read(std::string_view bytes, std::size_t batch) {
   options.limits.max_updates = batch;
   Outcome outcome;
   try {
-    const auto stream = open_memory(bytes, "fuzz", options);
+    Input input = memory_input(bytes, "fuzz");
+    if (input.schema) declare(options.codec, *input.schema);
+    const auto stream = open_stream(std::move(input), options);
     PositionedBatch positioned;
     try {
       while (stream->next(positioned)) {
@@ -67,14 +79,26 @@ Outcome read(std::string_view bytes, std::size_t batch) {
 
 std::string stream_of(unsigned kind, std::string_view records) {
   std::string bytes(binary_magic);
-  bytes += kind == 0 ? '\1' : '\2';
+  bytes += kind == 0 ? '\1' : kind == 3 ? binary_version_with_schema : '\2';
   if (kind == 0) return bytes.append(records);
-  bytes.append(binary_seal);
-  if (kind != 1) return bytes.append(records);
-  for (std::uint64_t number = 0;; ++number) {
-    const std::string_view block = records.substr(0, 7);
-    const BinaryBlock::Head head = BinaryBlock::head_of(block, number);
+  bytes.append(kind == 3 ? binary_seal_with_schema : binary_seal);
+  if (kind == 2) return bytes.append(records);
+  std::uint64_t number = 0;
+  const auto append_block = [&](std::string_view block) {
+    const BinaryBlock::Head head = BinaryBlock::head_of(block, number++);
     bytes.append(head.data(), head.size()).append(block);
+  };
+  if (kind == 3) {
+    const std::size_t size = records.empty() ? 0 : static_cast<unsigned char>(records[0]);
+    const std::string_view schema = records.substr(std::min<std::size_t>(1, records.size()), size);
+    append_block(schema);
+    records.remove_prefix(std::min(records.size(), size + 1));
+    // A schema has one form.
+    if (const auto stated = read_schema(schema); stated && schema_bytes(*stated) != schema) std::abort();
+  }
+  for (;;) {
+    const std::string_view block = records.substr(0, 7);
+    append_block(block);
     if (block.empty()) return bytes;
     records.remove_prefix(block.size());
   }

@@ -4,9 +4,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/commands/commands.hpp"
+#include "cli/commands/inputs.hpp"
 #include "cli/commands/session.hpp"
 #include "cli/options/common_options.hpp"
 #include "cli/options/option_kinds.hpp"
@@ -15,6 +17,7 @@
 #include "cli/terminal/exit_codes.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/values.hpp"
+#include "deltamatch/misfit.hpp"
 #include "engine/storage/bulk_loader.hpp"
 #include "ingest/codec/binary.hpp"
 #include "ingest/codec/text_records.hpp"
@@ -116,26 +119,38 @@ int convert(const Convert& options) {
   const std::shared_ptr<ingest::DeadLetterSink> letters =
       options.common.dead_letters.empty() ? nullptr : ingest::make_dead_letter_file(options.common.dead_letters);
   check_writable(options.common.dead_letters);
-  const Schema schema = options.common.schema.schema();
+  ingest::Input input = ingest::open_input(options.input);
+  GraphOptions common = options.common;
+  take_schema(common.schema, input);
+  const Schema schema = common.schema.schema();
   const auto stream =
-      ingest::open_stream(options.input, read_options(options.common, options.reading, {.max_updates = 8192}, 0, letters));
+      ingest::open_stream(std::move(input), read_options(common, options.reading, {.max_updates = 8192}, 0, letters));
   ingest::OutputFile out(options.out);
   if (letters) letters->commit();  // the file of an earlier run is kept until here
   std::optional<ingest::BinaryStreamWriter> binary;
-  if (to == Format::binary) binary.emplace(out.text());
+  if (to == Format::binary) binary.emplace(out.text(), schema);
+  // A binary stream without a schema holds any attributes. All else would lose those that are not declared.
+  const bool holds_any = binary && schema == Schema{};
   std::uint64_t written = 0;
   ingest::PositionedBatch batch;
+  std::vector<Reject> rejects;
   while (stream->next(batch)) {
+    rejects.clear();
     for (std::size_t i = 0; i < batch.updates.size(); ++i) {
-      const std::string_view lost = append(out.text(), binary ? &*binary : nullptr, to, batch.updates.updates()[i], schema);
+      const Update& update = batch.updates.updates()[i];
+      if (!holds_any && find_misfit(schema, update)) {
+        rejects.push_back({i, RejectReason::bad_value});
+        continue;
+      }
+      const std::string_view lost = append(out.text(), binary ? &*binary : nullptr, to, update, schema);
       if (lost.empty()) continue;
       throw Error(fmt::format("{}:{}", stream->name(), batch.position(i).number),
                   fmt::format("{} cannot hold {}", ingest::format_name(to), lost), "convert to binary or jsonl");
     }
-    written += batch.updates.size();
+    written += batch.updates.size() - rejects.size();
     if (binary) binary->flush(out.text());
     out.commit();
-    stream->settle(batch, {});
+    stream->settle(batch, rejects);
   }
   if (binary) binary->finish(out.text());
   out.commit();

@@ -87,16 +87,17 @@ Session::Session(GraphOptions graph, const ReplayOptions& stream) : max_refused_
           "leave the option out: a snapshot brings its own direction");
     }
     window = saved.window;
-    graph.schema.take_from(graph.snapshot, saved.schema);
+    graph.schema.take_from(fmt::format("the snapshot {}", graph.snapshot), saved.schema);
   }
+  Inputs inputs(graph, stream);
   if (!engine_) {  // what is wrong with these is told first
-    static_cast<void>(graph.schema.schema());
+    inputs.settle_schema(graph.schema);
     if (stream.order == EventOrder::time && window == 0 && graph.schema.schema().model == EdgeModel::simple) {
       throw Error(ErrorKind::usage, "--order time", "deletions would be remembered for ever, because there is no window",
                   "give --window, or --edges keyed or events and patterns that end with WITHIN TIME");
     }
   }
-  open(graph, stream, window);
+  open(graph, stream, window, std::move(inputs));
   if (engine_ && !graph.directed) check_updates_of_snapshot(graph.snapshot);
   if (!engine_) {
     engine_ = std::make_unique<Engine>(EngineOptions{.directed = decide_direction(graph),
@@ -120,26 +121,23 @@ void Session::check_updates_of_snapshot(const std::string& snapshot) const {
   }
 }
 
-void Session::open(const GraphOptions& graph, const ReplayOptions& stream, Timestamp window) {
+void Session::open(const GraphOptions& graph, const ReplayOptions& stream, Timestamp window, Inputs inputs) {
+  graph_files_ = std::move(inputs.graph_files);
   const ingest::BatchLimits load_limits = ingest::BatchLimits{.max_updates = load_batch}.within_window(window);
   if (graph.on_error == ingest::OnError::dead_letter) letters_ = ingest::make_dead_letter_file(graph.dead_letters);
-  const auto open_all = [&](const std::vector<std::string>& paths, const InputOptions& input, const ingest::BatchLimits& limits,
+  const auto open_all = [&](std::vector<ingest::Input>& opened, const InputOptions& input, const ingest::BatchLimits& limits,
                             Sources& sources, const std::optional<std::vector<ingest::Cut>>& cuts = std::nullopt) {
-    for (const std::string& path : paths) {
-      if (&sources == &graphs_ && engine::GraphFile::recognises(path)) {
-        graph_files_.push_back(std::make_unique<engine::GraphFile>(path));
-        continue;
-      }
+    for (ingest::Input& one : opened) {
       ingest::ReadOptions options = read_options(graph, input, limits, window, letters_);
       options.codec.whole = &sources == &graphs_;
       options.cuts = cuts;
       options.watch_ids = graph.labels.size() + graph.graphs.size() + stream.updates.size() > 1;
-      sources.push_back(ingest::open_stream(path, options));
+      sources.push_back(ingest::open_stream(std::move(one), options));
     }
   };
-  open_all(graph.labels, graph.labels_input, load_limits, labels_);
-  open_all(graph.graphs, graph.graph_input, load_limits, graphs_);
-  open_all(stream.updates, stream.input, limits_of(stream, window), updates_, cuts_of(stream));
+  open_all(inputs.labels, graph.labels_input, load_limits, labels_);
+  open_all(inputs.graphs, graph.graph_input, load_limits, graphs_);
+  open_all(inputs.updates, stream.input, limits_of(stream, window), updates_, cuts_of(stream));
   check_graph_files(graph);
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/commands/inputs.hpp"
 #include "cli/options/common_options.hpp"
 #include "cli/options/paths.hpp"
 #include "cli/options/queries.hpp"
@@ -84,7 +85,7 @@ class Session {
   void run_source(std::size_t index, Report& report, MatchSink* sink, const OnBatch& on_batch);
   [[nodiscard]] bool ended() const noexcept;
   void show(const BatchProgress& progress, const Report& report);
-  void open(const GraphOptions& graph, const ReplayOptions& stream, Timestamp window);
+  void open(const GraphOptions& graph, const ReplayOptions& stream, Timestamp window, Inputs inputs);
   void check_graph_files(const GraphOptions& graph) const;
   void check_updates_of_snapshot(const std::string& snapshot) const;
   [[nodiscard]] bool decide_direction(const GraphOptions& graph) const;

@@ -48,10 +48,10 @@ void add_schema_options(const Command& command, SchemaOptions& options) {
       "Attributes of vertices, in the same form");
 }
 
-void SchemaOptions::take_from(const std::string& snapshot, const Schema& saved) {
+void SchemaOptions::take_from(std::string_view input, const Schema& saved) {
   const auto refuse = [&](std::string_view option, const std::string& has) {
-    throw Error(ErrorKind::usage, option, fmt::format("the snapshot {} was made with {}", snapshot, has),
-                "leave the option out, or give the same: a snapshot keeps its edges and attributes");
+    throw Error(ErrorKind::usage, option, fmt::format("{} was made with {}", input, has),
+                "leave the option out, or give the same: the input says which edges and attributes it has");
   };
   const auto take = [&](std::string_view option, std::vector<ingest::AttributeColumn>& columns,
                         const std::vector<Attribute>& has) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/options/command.hpp"
@@ -13,7 +14,7 @@ namespace deltamatch::cli {
 
 /// Which edges there are, and which attributes edges and vertices have.
 struct SchemaOptions {
-  std::optional<EdgeModel> edges;  ///< nothing: simple, or as the snapshot says
+  std::optional<EdgeModel> edges;  ///< nothing: simple, or as the input says
   std::vector<ingest::AttributeColumn> attributes;
   std::vector<ingest::AttributeColumn> vertex_attributes;
 
@@ -22,9 +23,9 @@ struct SchemaOptions {
   void apply(ingest::CodecOptions& codec) const;
   /// Throws Error(usage) if they contradict each other.
   [[nodiscard]] Schema schema() const;
-  /// Takes over what a snapshot was made with. Options may repeat it, to name columns. Throws Error(usage) if they say
-  /// something else.
-  void take_from(const std::string& snapshot, const Schema& saved);
+  /// Takes over what an input was made with. Options may repeat it, to name columns. Throws Error(usage) if they say something
+  /// else. `input` is as in "the snapshot FILE".
+  void take_from(std::string_view input, const Schema& saved);
 };
 
 /// `--edges`, `--attributes`, `--vertex-attributes`.

@@ -199,7 +199,7 @@ class SectionReader {
   /// Throws the Error for impossible contents.
   [[noreturn]] void refuse(std::string_view what) const;
   /// As encoding::ByteReader has them; here nothing goes on after a failure.
-  [[noreturn]] void fail() const { refuse("values of attributes in no form that exists"); }
+  [[noreturn]] void fail() const { refuse("attributes in no form that exists"); }
   [[nodiscard]] static constexpr bool sound() noexcept { return true; }
   /// Throws the Error for contents that only later versions read.
   [[noreturn]] void refuse_later(std::string_view what) const;

@@ -1,7 +1,4 @@
-// The model and the declared attributes of a graph, as a snapshot holds them.
-//
-//   model (the number of EdgeModel), number of attributes of edges, these, number of attributes of vertices, these
-//   attribute   text(name), number of its kind (AttributeType::Kind), scale
+// The model and the declared attributes of a graph, as a snapshot holds them: the bytes of encoding/schema.hpp.
 #pragma once
 
 #include "deltamatch/attribute.hpp"

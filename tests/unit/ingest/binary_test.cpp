@@ -387,10 +387,10 @@ TEST(BinaryStream, WhatIsNoneIsRefused) {
   EXPECT_THAT(error_of([&] {
                 (void)read_all(
                     "\x8f"
-                    "DMUPD\r\n\x03",
+                    "DMUPD\r\n\x04",
                     options);
               }),
-              HasSubstr("binary stream of version 3"));
+              HasSubstr("binary stream of version 4"));
   EXPECT_THAT(error_of([&] { (void)read_all(stream({}) + "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f"); }),
               HasSubstr("there is no length of a record at byte 9"));
   EXPECT_THAT(error_of([&] { (void)read_all(stream({}) + "\x80\x00"s); }),
