@@ -197,11 +197,10 @@ class Compiler {
     names.reserve(declared.size() + 1);
     for (const Attribute& attribute : declared) names.emplace_back(attribute.name);
     if (edge) names.emplace_back("time");
-    throw Error(
-        ErrorKind::configuration, where_, fmt::format("{} have no attribute '{}'", edge ? "edges" : "vertices", node.name),
-        names.empty()
-            ? std::string("declare it with the graph's attributes")
-            : fmt::format("declare it with the graph's attributes, or read one that there is: {}", fmt::join(names, ", ")));
+    std::string remedy = "declare it with the graph's attributes";
+    if (!names.empty()) remedy += fmt::format("; there {} {}", names.size() == 1 ? "is only" : "are", fmt::join(names, ", "));
+    throw Error(ErrorKind::configuration, where_,
+                fmt::format("{} have no attribute '{}'", edge ? "edges" : "vertices", node.name), remedy);
   }
 
   // Arithmetic.

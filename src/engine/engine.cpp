@@ -259,6 +259,9 @@ engine::LoadedShare engine::BulkLoader::load(Engine& engine, GraphFile& file, co
   return share;
 }
 
+const LabelTable& engine::BulkLoader::vertex_labels(const Engine& engine) noexcept { return engine.impl_->graph.vertex_labels; }
+const LabelTable& engine::BulkLoader::edge_labels(const Engine& engine) noexcept { return engine.impl_->graph.edge_labels; }
+
 void engine::BulkLoader::save(const Engine& engine, const std::filesystem::path& path) {
   write_graph_file(path, engine.impl_->graph, engine.impl_->watermark);
 }

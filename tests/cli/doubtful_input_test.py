@@ -415,7 +415,7 @@ class Ids(Doubts):
         self.assertEqual(self.json("replay", "--labels", "labels.csv", "--updates", "more.jsonl", "--query", labelled)["warnings"], [])
 
     def test_ids_that_do_not_look_alike(self):
-        self.silent("ids.jsonl", '{"source":"007","target":7}\n{"source":"7a","target":8}\n{"source":"9","target":"10"}\n')
+        self.silent("ids.jsonl", '{"source":"007","target":7}\n{"source":"7a","target":8}\n{"source":"9","target":"10"}\n', query="(a)-->(b)")
 
     def test_quotes_of_csv_say_nothing(self):
         self.silent("ids.csv", 'source,target,label\n"1",2,T\n2,"3",T\n3,1,T\n')

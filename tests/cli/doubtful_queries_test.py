@@ -109,6 +109,48 @@ class Windows(DoubtfulQueries):
         self.assertEqual(self.warnings(*replay, ring.replace(" WITHIN 1d", ""), "--window", "1h"), [])
 
 
+class Labels(DoubtfulQueries):
+    GRAPH = "source,target,label,source_label,target_label\nA,B,TRANSFER,Account,Account\nB,C,CARD,Account,Shop\n"
+
+    def test_a_label_that_never_occurs_is_told_with_the_nearest_one(self):
+        self.write("g.csv", self.GRAPH)
+        for command in (("match", "--graph"), ("replay", "--batch", 1, "--updates"), ("replay", "--updates")):
+            self.assertEqual(self.warnings(*command, "g.csv", "--query", "q=(a:Acount)-[:TRANFER]->(b:Shop|Thing)"), [
+                ("label_absent", "query q", "no vertex has the label 'Acount'", "did you mean 'Account'?"),
+                ("label_absent", "query q", "no vertex has the label 'Thing'", "check how the data spell it"),
+                ("label_absent", "query q", "no edge has the label 'TRANFER'", "did you mean 'TRANSFER'?")])
+            self.assertEqual(self.warnings(*command, "g.csv", "--query", "(a:Account|Shop)-[:TRANSFER|CARD]->(b)"), [])
+
+    def test_data_without_labels(self):
+        self.write("g.csv", "source,target\nA,B\n")
+        self.assertEqual(self.warnings("match", "--graph", "g.csv", "--query", "q=(a:Account)-->(b:``|Shop)"), [
+            ("label_absent", "query q", "no vertex has the label 'Account', nor any other",
+             "name the columns that hold labels (source_label, target_label), or leave the label out of the pattern")])
+
+    def test_a_label_that_occurred_and_went_is_not_missed(self):
+        self.write("s.csv", "op,source,target,label,time\n+,A,B,OLD,0\n+,A,B,NEW,9000\n")
+        for size in (1, 8192):
+            replay = ("replay", "--updates", "s.csv", "--window", "1h", "--time-unit", "s", "--batch", size)
+            self.assertEqual(self.warnings(*replay, "--query", "(a)-[:OLD]->(b)", "--query", "x=(a)-[:NEWS]->(b)"),
+                             [("label_absent", "query x", "no edge has the label 'NEWS'", "did you mean 'NEW'?")])
+
+    def test_graph_files_and_snapshots(self):
+        self.write("g.csv", self.GRAPH)
+        self.ok("convert", "g.csv", "g.dmg", "--to", "graph")
+        self.ok("replay", "--updates", "g.csv", "--query", EDGE, "--save-snapshot", "g.dms")
+        for source in (("--graph", "g.dmg"), ("--snapshot", "g.dms")):
+            # Shops pay nothing, so nothing is loaded for the first query, and no shop for the second one.
+            self.assertEqual(self.warnings("match", *source, "--query", "(a:Shop)-[:CARD]->(b:Account)"), [], source)
+            self.assertEqual(self.warnings("match", *source, "--query", "(a:Shop)-[:CARD]->(b:Account)", "--query",
+                                           "(a:Account)-[:TRANSFER]->(b)"), [], source)
+            self.assertEqual([what for _, _, what, _ in self.warnings("match", *source, "--query", "(a:Shop)-[:CARB]->(b)")],
+                             ["no edge has the label 'CARB'"], source)
+
+    def test_an_empty_graph_has_no_labels(self):
+        self.write("e.csv", "source,target\n")
+        self.assertEqual(self.warnings("match", "--graph", "e.csv", "--query", "(a:Account)-->(b)"), [])
+
+
 class Snapshots(DoubtfulQueries):
     def test_a_whole_graph_needs_no_memory_of_deletions(self):
         self.write("s.csv", "source,target,label,time\nA,B,T,0\nB,C,T,3600\n")

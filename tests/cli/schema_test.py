@@ -43,7 +43,9 @@ class Declarations(harness.CliTest):
         condition = EDGE + " WHERE t.amount > 1000"
         self.ok("validate", "--query", condition, "--edges", "events", "--attributes", "amount:decimal(2)")
         self.refused("validate", "--query", condition, "--edges", "events", "--attributes", "amt:decimal(2)", code=78,
-                     says=["edges have no attribute 'amount'", "declare it with the graph's attributes, or read one that there is: amt, time"])
+                     says=["edges have no attribute 'amount'", "amt, time"])
+        self.refused("validate", "--query", condition, "--edges", "events", code=78,
+                     says=["edges have no attribute 'amount'; declare it with the graph's attributes; there is only time"])
         self.refused("validate", "--query", condition, code=78,
                      says=["the graph's edges are 'simple'", "choose --edges keyed or --edges events"])
         self.refused("validate", "--query", RING + " WITHIN 1h", code=78, says=["--edges"])

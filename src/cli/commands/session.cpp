@@ -215,6 +215,7 @@ bool Session::decide_direction(const GraphOptions& graph) const {
 
 void Session::heed(const std::vector<NamedQuery>& queries) {
   reads_times_ = std::ranges::any_of(queries, [](const NamedQuery& named) { return ingest::reads_times(named.query); });
+  named_labels_ = NamedLabels(queries);
 }
 
 std::optional<BackendStatistics> Session::backend() const {
@@ -260,6 +261,7 @@ void Session::load_files(Report& report, const engine::EdgeDemand* demand) {
       graph_files_.size() == 1 && graphs_.empty() && labels_.empty() && options.window == 0 && options.schema == Schema{};
   for (const auto& file : graph_files_) {
     if (alone) {
+      named_labels_.look(*file);
       report.loaded = engine::BulkLoader::load(*engine_, *file, demand);
     } else {
       load_as_updates(*file);
@@ -298,7 +300,9 @@ void Session::load(Report& report, const engine::EdgeDemand* demand) {
     if (sources == &labels_) load_files(report, demand);
   }
   progress_.clear();
+  named_labels_.look(*engine_);
   if (updates_.empty()) compare_ids(report);
+  if (updates_.empty()) tell_absent_labels(report);
   report.load = seconds_since(start);
 }
 
@@ -315,6 +319,11 @@ void Session::conclude(ingest::UpdateStream& source, Report& report, const Vain&
   if (vain.late <= source.records() / many) return;
   report.notes.warn({"late", source.name(), "more than a tenth of the records arrive older than the window and are skipped",
                      "check times and their unit, or use a longer --window", vain.late});
+}
+
+/// Says nothing if records were left out, which may have the labels.
+void Session::tell_absent_labels(Report& report) const {
+  if (report.unused.ignored.late == 0 && report.notes.refused().total() == 0) named_labels_.conclude(*engine_, report.notes);
 }
 
 bool Session::ended() const noexcept { return interrupted() || (limits_.until && Clock::now() >= *limits_.until); }
@@ -361,6 +370,7 @@ void Session::run(Report& report, MatchSink* sink, const OnBatch& on_batch, cons
   progress_.clear();
   report.interrupted = interrupted();
   report.timed_out = !report.interrupted && ended_;
+  if (!report.interrupted && !report.timed_out) tell_absent_labels(report);
 }
 
 void Session::release_inputs() noexcept {
@@ -398,6 +408,7 @@ void Session::run_source(std::size_t index, Report& report, MatchSink* sink, con
         if (!result) break;
         if (result->cut) batch.hold_back(result->consumed);
         report.add(*result);
+        named_labels_.look(*engine_);
         refused_by_engine += result->rejects.size();
         vain.add(batch.updates, *result);
         on_batch(*result, batch);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/commands/inputs.hpp"
+#include "cli/commands/named_labels.hpp"
 #include "cli/options/common_options.hpp"
 #include "cli/options/paths.hpp"
 #include "cli/options/queries.hpp"
@@ -82,6 +83,7 @@ class Session {
 
   void compare_ids(Report& report) const;
   void conclude(ingest::UpdateStream& source, Report& report, const Vain& vain);
+  void tell_absent_labels(Report& report) const;
   void run_source(std::size_t index, Report& report, MatchSink* sink, const OnBatch& on_batch);
   [[nodiscard]] bool ended() const noexcept;
   void show(const BatchProgress& progress, const Report& report);
@@ -100,6 +102,7 @@ class Session {
   Sources updates_;
   ingest::LabelUse label_use_;
   bool reads_times_ = false;  // some query does
+  NamedLabels named_labels_;
   double max_refused_;
   Limits limits_;
   bool ended_ = false;  // before the end of the stream

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/labels.hpp"
 #include "deltamatch/engine.hpp"
 #include "engine/storage/graph_file.hpp"
 #include "graph/bulk_graph.hpp"
@@ -32,6 +33,9 @@ struct BulkLoader {
 
   /// Calls GraphFile::load for an engine. The engine must have the file's direction, no window, and no updates yet.
   static LoadedShare load(Engine& engine, GraphFile& file, const EdgeDemand* demand);
+  /// The labels in use.
+  [[nodiscard]] static const LabelTable& vertex_labels(const Engine& engine) noexcept;
+  [[nodiscard]] static const LabelTable& edge_labels(const Engine& engine) noexcept;
   /// Calls write_graph_file for the engine's graph. The file has times if the engine has a window.
   static void save(const Engine& engine, const std::filesystem::path& path);
 };

@@ -75,6 +75,11 @@ class GraphFile {
   [[nodiscard]] bool directed() const noexcept { return directed_; }
   /// Whether edges have times.
   [[nodiscard]] bool timed() const noexcept { return timed_; }
+  [[nodiscard]] std::uint64_t edges() const noexcept { return edges_; }
+  /// Whether a vertex, or an edge, has the label. O(log labels).
+  [[nodiscard]] bool has_label(std::string_view text, bool of_vertex) {
+    return find(of_vertex ? vertex_labels_ : edge_labels_, text).has_value();
+  }
   /// The watermark of the engine whose graph was written.
   [[nodiscard]] std::optional<Timestamp> watermark() const noexcept { return watermark_; }
 

