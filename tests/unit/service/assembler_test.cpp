@@ -156,7 +156,7 @@ TEST_F(AssemblerTest, RefusesTimesThatLieTooFarAheadOfTheRecordsTimestamp) {
   const std::size_t part = open("t", 0);
   constexpr std::int64_t day = 86'400'000;
   constexpr Timestamp largest = std::numeric_limits<Timestamp>::max();
-  constexpr Timestamp least = std::numeric_limits<Timestamp>::min();
+  constexpr Timestamp least = std::numeric_limits<Timestamp>::min() + 1;
   struct Case {
     Timestamp time;
     std::int64_t timestamp;
@@ -167,6 +167,7 @@ TEST_F(AssemblerTest, RefusesTimesThatLieTooFarAheadOfTheRecordsTimestamp) {
                                                      {(7 + day) * 1000 + 1, 7, false},
                                                      {-5, 7, true},
                                                      {least, 7, true},
+                                                     {least - 1, 7, false},  // no time that can be stored
                                                      {largest, 0, false},
                                                      {largest, 1'700'000'000'000, false},
                                                      {largest, -1, true},  // there is nothing to compare it with
