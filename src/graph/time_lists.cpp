@@ -63,10 +63,12 @@ void TimeLists::make_room(const DataGraph& graph, std::span<const Edge> edges) {
   rows_.resize(graph.dictionary.capacity());
   LastRelation out(graph, graph.directed() ? Direction::out : Direction::both);
   LastRelation in(graph, graph.directed() ? Direction::in : Direction::both);
+  LastRelation loop(graph, Direction::loop);
   for (const Edge& edge : edges) {
     const LabelId label = graph.edge_table->label(edge.which);
-    ++list_of(edge.tail, out.find(label, edge.head)).capacity;
-    ++list_of(edge.head, in.find(label, edge.tail)).capacity;
+    const bool loops = edge.tail == edge.head;
+    ++list_of(edge.tail, (loops ? loop : out).find(label, edge.head)).capacity;
+    if (!loops) ++list_of(edge.head, in.find(label, edge.tail)).capacity;
   }
   const auto allocate = [](List& list) {
     if (list.capacity != 0) list.entries = std::make_unique_for_overwrite<Entry[]>(list.capacity);
@@ -81,24 +83,28 @@ void TimeLists::insert(const DataGraph& graph, std::span<const Edge> edges) {
   const EdgeTable& table = *graph.edge_table;
   LastRelation out(graph, graph.directed() ? Direction::out : Direction::both);
   LastRelation in(graph, graph.directed() ? Direction::in : Direction::both);
+  LastRelation loop(graph, Direction::loop);
   if (rows_.size() < graph.dictionary.capacity()) rows_.resize(graph.dictionary.capacity());
   for (const Edge& edge : edges) {
     const Timestamp time = time_of(graph, edge.which);
     const LabelId label = table.label(edge.which);
     newest_ = std::max(newest_, time);
-    add(list_of(edge.tail, out.find(label, edge.head)), {time, edge.head, edge.which});
-    add(list_of(edge.head, in.find(label, edge.tail)), {time, edge.tail, edge.which});
+    const bool loops = edge.tail == edge.head;
+    add(list_of(edge.tail, (loops ? loop : out).find(label, edge.head)), {time, edge.head, edge.which});
+    if (!loops) add(list_of(edge.head, in.find(label, edge.tail)), {time, edge.tail, edge.which});
   }
 }
 
 void TimeLists::remove(const DataGraph& graph, std::span<const Edge> edges) {
   LastRelation out(graph, graph.directed() ? Direction::out : Direction::both);
   LastRelation in(graph, graph.directed() ? Direction::in : Direction::both);
+  LastRelation loop(graph, Direction::loop);
   for (const Edge& edge : edges) {
     const Timestamp time = time_of(graph, edge.which);
     const LabelId label = graph.edge_table->label(edge.which);
-    take(list_of(edge.tail, out.find(label, edge.head)), {time, edge.head, edge.which});
-    take(list_of(edge.head, in.find(label, edge.tail)), {time, edge.tail, edge.which});
+    const bool loops = edge.tail == edge.head;
+    take(list_of(edge.tail, (loops ? loop : out).find(label, edge.head)), {time, edge.head, edge.which});
+    if (!loops) take(list_of(edge.head, in.find(label, edge.tail)), {time, edge.tail, edge.which});
   }
 }
 

@@ -105,12 +105,14 @@ class GraphFile {
     std::uint32_t count = 0;
     SectionMap::Place ends;
     SectionMap::Place texts;
+    bool sets = false;  ///< a text may be several labels
   };
   class Wanted;
 
   void place_sections();
   void text(const Labels& labels, std::uint32_t label, std::string& text);
   [[nodiscard]] std::optional<std::uint32_t> find(const Labels& labels, std::string_view text);
+  void find_all(const Labels& labels, std::string_view term, std::vector<std::uint32_t>& found);
   /// Interns labels of the file. The numbers must ascend. Returns the graph's label for each number.
   [[nodiscard]] std::map<std::uint32_t, LabelId> intern(const Labels& labels, const std::vector<std::uint32_t>& numbers,
                                                         LabelTable& table);

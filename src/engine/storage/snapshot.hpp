@@ -22,10 +22,11 @@ struct SnapshotHeader {
   Timestamp window = 0;  ///< 0: no window, and edges have no times
   std::uint64_t batch = 0;
   std::optional<Timestamp> watermark = std::nullopt;
-  std::string annotation = {};                         ///< for the caller's use, up to max_annotation bytes
-  Schema schema = {};                                  ///< that of the graph
-  Timestamp lateness = 0;                              ///< EngineOptions::allowed_lateness
+  std::string annotation = {};  ///< for the caller's use, up to max_annotation bytes
+  Schema schema = {};           ///< that of the graph
+  Timestamp lateness = 0;       ///< EngineOptions::allowed_lateness
   EventOrder order = EventOrder::arrival;
+  SelfLoops self_loops = SelfLoops::leave_out;
   std::optional<RunningDigest> digest = std::nullopt;  ///< nothing if the file's version has none
 };
 
