@@ -56,7 +56,8 @@ std::string schema_lines(const SchemaOptions& options, const Schema& schema) {
 
 int validate_queries(const Validate& options) {
   const Schema schema = options.schema.schema();
-  Engine engine(EngineOptions{.directed = options.directed.value_or(true), .threads = 1, .schema = schema});
+  Engine engine(EngineOptions{
+      .directed = options.directed.value_or(true), .threads = 1, .schema = schema, .self_loops = SelfLoops::keep});
   std::string text = schema_lines(options.schema, schema);
   for (const NamedQuery& query : read_queries(options.queries.sources, options.directed.value_or(false))) {
     engine.add_query(query.query, options.queries.options(true));
