@@ -11,9 +11,12 @@
 
 namespace deltamatch {
 
-/// A sorted set of labels without duplicates. The empty set is a wildcard: any label. The empty string stands for the empty
-/// label.
+/// A sorted set of alternatives without duplicates. The empty set is a wildcard: any label. An alternative is a label, and the
+/// empty string stands for the empty label. The alternatives of a vertex, and negated ones of an edge, may also be terms. A
+/// term is several labels as one text (deltamatch/labels.hpp), which must all be there. Those that must be absent begin with
+/// label_negation.
 using LabelSet = std::vector<std::string>;
+inline constexpr char label_negation = '\x1e';
 
 struct QueryVertex {
   std::string name;  ///< unique within the query; bindings are reported under it
@@ -44,9 +47,9 @@ struct Query {
 };
 
 /// Checks a query. Throws Error(configuration) unless all of this holds:
-/// - The query is connected and has 2 to 32 vertices with unique names.
-/// - No edge is a self-loop, and both ends of every edge are in range.
-/// - The label sets are sorted.
+/// - The query is connected and has 2 to 32 vertices with unique names. A vertex with self-loops counts twice.
+/// - Both ends of every edge are in range.
+/// - The label sets are sorted, and their terms are canonical.
 /// - Two edges with the same ends, direction and labels both have names. Only graphs of the models `keyed` and `events` have
 /// two
 ///   such edges.

@@ -18,7 +18,7 @@ void Engine::Impl::bind_anew() {
   for (auto& [id, query] : standing) {
     query->bound.bind_symbols();
     if (!query->bound.outdated()) continue;
-    auto fresh = std::make_unique<StandingQuery>(query->bound.query, query->options, graph);
+    auto fresh = std::make_unique<StandingQuery>(query->bound.pattern, query->options, graph);
     fresh->budget = query->budget;
     query = std::move(fresh);
   }
@@ -274,7 +274,7 @@ void Engine::save(const std::filesystem::path& path, std::string_view annotation
   engine::write_snapshot(
       path,
       {impl_->options.directed, impl_->options.window, impl_->batches, impl_->watermark, std::string(annotation),
-       impl_->options.schema, impl_->options.allowed_lateness, impl_->options.order, impl_->digest},
+       impl_->options.schema, impl_->options.allowed_lateness, impl_->options.order, impl_->options.self_loops, impl_->digest},
       impl_->graph,
       impl_->deletions ? impl_->deletions->entries(impl_->window.get(), impl_->watermark)
                        : std::vector<graph::Deletions::Entry>());
@@ -290,6 +290,7 @@ Engine Engine::restore(const std::filesystem::path& path, unsigned threads, std:
                  .allowed_lateness = header.lateness,
                  .order = header.order,
                  .schema = header.schema,
+                 .self_loops = header.self_loops,
                  .backend = std::move(backend)});
   Impl& impl = *engine.impl_;
   engine::read_snapshot(path, impl.graph, impl.workers, impl.deletions.get());

@@ -46,6 +46,7 @@ struct Engine::Impl {
       deletions = std::make_unique<graph::Deletions>(wanted.schema.model, wanted.directed);
       resolver.order_by_time(deletions.get());
     }
+    if (wanted.self_loops == SelfLoops::keep) graph.keep_loops();
     if (capabilities.own_memory) graph.track_changes();
   }
 

@@ -137,7 +137,7 @@ void Engine::Impl::BatchRun::apply() {
     engine.resolver.mark_changes(
         engine.retains() || (windowed && wanted_->record_by_record && !engine.standing.empty()) ||
         std::ranges::any_of(engine.standing, [](const auto& entry) { return entry.second->bound.query.within.has_value(); }));
-    const auto relabelling = purpose_ == Purpose::start ? graph::Relabelling::undeclared : graph::Relabelling::without_edges;
+    const auto relabelling = purpose_ == Purpose::start ? graph::Relabelling::whole_graph : graph::Relabelling::stream;
     resolved_ = &engine.resolver.resolve(*batch_, wanted_->on_reject, engine.watermark, relabelling, engine.watch.stop());
     stage_ = Stage::resolved;
     result_.consumed = resolved_->consumed;

@@ -5,7 +5,9 @@
 #include <iterator>
 #include <optional>
 
+#include "base/label_terms.hpp"
 #include "deltamatch/error.hpp"
+#include "deltamatch/labels.hpp"
 #include "query/alike.hpp"
 #include "query/edge_symmetry.hpp"
 
@@ -18,6 +20,24 @@ bool intersects(const LabelIds& a, const LabelIds& b) {
   LabelIds common;
   std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(common));
   return !common.empty();
+}
+
+/// Gives each vertex with self-loops a double, to which they lead. Nothing else has the label of doubles, so that automorphisms
+/// map them to each other.
+Query with_doubles(const Query& pattern) {
+  Query query = pattern;
+  std::vector<std::uint32_t> doubles(pattern.vertices.size());  // 0: none yet
+  for (QueryEdge& edge : query.edges) {
+    if (edge.source != edge.target) continue;
+    std::uint32_t& second = doubles[edge.source];
+    if (second == 0) {
+      second = static_cast<std::uint32_t>(query.vertices.size());
+      query.vertices.push_back({query.vertices[edge.source].name + "'", {std::string(2, label_negation)}});
+    }
+    edge.target = second;
+    edge.directed = true;
+  }
+  return query;
 }
 
 graph::Direction direction(const graph::DataGraph& graph, const QueryEdge& edge, bool from_source) {
@@ -45,12 +65,26 @@ void check_alike(const Query& query, CountMode count, const graph::DataGraph& gr
   }
 }
 
-void check(const Query& query, MatchMode mode, CountMode count, const graph::DataGraph& graph) {
+void check_loops(const Query& query, const graph::DataGraph& graph, bool induced) {
+  const auto loop = std::ranges::find_if(query.edges, [](const QueryEdge& edge) { return edge.source == edge.target; });
+  if (loop != query.edges.end() && !graph.keeps_loops()) {
+    throw Error(ErrorKind::configuration, "query " + query.name,
+                "the edge at '" + query.vertices[loop->source].name + "' is a self-loop, but the graph leaves self-loops out",
+                "keep them: --self-loops keep, in a configuration graph.self_loops: keep");
+  }
+  if (induced && graph.keeps_loops()) {
+    throw Error(ErrorKind::configuration, "query " + query.name, "induced matches of a graph that keeps self-loops",
+                "leave self-loops out, or ask for matches that are not induced");
+  }
+}
+
+void check(const Query& query, MatchMode mode, CountMode count, const graph::DataGraph& graph, bool induced) {
   if (mode != MatchMode::isomorphism && count == CountMode::subgraphs) {
     throw Error(ErrorKind::configuration, "query " + query.name, "subgraphs can be counted only with isomorphism",
                 "count embeddings, or use isomorphism");
   }
   condition::check(query, graph.schema(), "query " + query.name);
+  check_loops(query, graph, induced);
   check_alike(query, count, graph);
   if (graph.directed()) return;
   for (const QueryEdge& edge : query.edges) {
@@ -79,38 +113,51 @@ std::uint64_t next_id() noexcept {
 static_assert(LabelTable::max_labels == std::size_t{1} << 31);
 constexpr LabelId unknown_label = LabelId{1} << 31;
 
+/// The numbers that satisfy a term, beside its own. They are those of label sets, unless the term asks that a label is absent.
+LabelIds BoundQuery::Names::further(std::string_view term, const LabelTable& table) const {
+  LabelIds ids;
+  const auto look_at = [&](LabelId label) {
+    const std::string_view text = table.text(label);
+    if (satisfies(sets_ ? split_labels(text) : std::vector{text}, term)) ids.push_back(label);
+  };
+  if (asks_for_absence(term)) {
+    for (LabelId label = 0; label < table.size(); ++label) {
+      if (table.in_use(label)) look_at(label);
+    }
+  } else if (sets_ && !term.empty()) {
+    std::ranges::for_each(table.several(), look_at);
+  }
+  return ids;
+}
+
 LabelIds BoundQuery::Names::bind(const LabelSet& labels, const LabelTable& table) {
   LabelIds ids;
-  for (const std::string& label : labels) {
-    auto at = std::ranges::find(named_, label, &std::pair<std::string, LabelId>::first);
+  for (const std::string& term : labels) {
+    auto at = std::ranges::find(named_, term, &Named::term);
     if (at == named_.end()) {
-      const std::optional<LabelId> known = table.find(label);
-      named_.emplace_back(label, known ? *known : unknown_label + static_cast<LabelId>(named_.size()));
+      const std::optional<LabelId> known = is_plain_term(term) ? table.find(term) : std::nullopt;
+      named_.push_back({term, known ? *known : unknown_label + static_cast<LabelId>(named_.size()), further(term, table)});
       at = std::prev(named_.end());
     }
-    ids.push_back(at->second);
+    ids.push_back(at->number);
+    ids.insert(ids.end(), at->further.begin(), at->further.end());
   }
   std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   edition_ = table.edition();
   return ids;
 }
 
-std::string_view BoundQuery::Names::text(LabelId label) const {
-  return std::ranges::find(named_, label, &std::pair<std::string, LabelId>::second)->first;
-}
-
 bool BoundQuery::Names::outdated(const LabelTable& table) const {
   if (edition_ == table.edition()) return false;
-  for (const auto& [text, number] : named_) {
-    const std::optional<LabelId> now = table.find(text);
+  for (const auto& [term, number, others] : named_) {
+    const std::optional<LabelId> now = is_plain_term(term) ? table.find(term) : std::nullopt;
     if (now ? *now != number : number < unknown_label) return true;
+    if (further(term, table) != others) return true;
   }
   edition_ = table.edition();
   return false;
 }
-
-std::string_view BoundQuery::vertex_label(LabelId label) const { return vertex_labels_.text(label); }
-std::string_view BoundQuery::edge_label(LabelId label) const { return edge_labels_.text(label); }
 
 void BoundQuery::bind_symbols() {
   if (symbol_edition_ == graph_->symbols.edition()) return;
@@ -140,7 +187,8 @@ bool BoundQuery::outdated() const {
 }
 
 BoundQuery::BoundQuery(const Query& q, MatchMode match_mode, CountMode count_mode, graph::DataGraph& graph, bool only_induced)
-    : query((validate(q, "query " + q.name), check(q, match_mode, count_mode, graph), q)),
+    : pattern((validate(q, "query " + q.name), check(q, match_mode, count_mode, graph, only_induced), q)),
+      query(with_doubles(pattern)),
       mode(match_mode),
       count(count_mode),
       induced(only_induced),
@@ -152,7 +200,8 @@ BoundQuery::BoundQuery(const Query& q, MatchMode match_mode, CountMode count_mod
   has_alike_edges_ = query::find_alike_edges(query).has_value();
   if (query.where) conditions = condition::compile_all(query, graph.schema(), "query " + query.name);
   bind_symbols();
-  for (const QueryVertex& vertex : query.vertices) labels.push_back(vertex_labels_.bind(vertex.labels, graph.vertex_labels));
+  for (const QueryVertex& vertex : pattern.vertices) labels.push_back(vertex_labels_.bind(vertex.labels, graph.vertex_labels));
+  labels.resize(query.vertices.size());
   edges.reserve(query.edges.size());
   replaced_.reserve(2 * query.edges.size());
   std::vector<graph::QueryRelationId> added;
@@ -163,10 +212,16 @@ BoundQuery::BoundQuery(const Query& q, MatchMode match_mode, CountMode count_mod
   };
   try {
     for (const QueryEdge& edge : query.edges) {
-      BoundEdge bound{
-          edge.source, edge.target, edge.directed && graph.directed(), edge_labels_.bind(edge.labels, graph.edge_labels), {}};
-      bound.query_relation[0] = add({direction(graph, edge, true), bound.labels, labels[edge.target]});
-      bound.query_relation[1] = add({direction(graph, edge, false), bound.labels, labels[edge.source]});
+      const bool loop = is_double(edge.target);
+      if (loop) labels[edge.target] = labels[edge.source];
+      BoundEdge bound{edge.source,
+                      edge.target,
+                      loop || (edge.directed && graph.directed()),
+                      edge_labels_.bind(edge.labels, graph.edge_labels),
+                      {}};
+      const auto along = [&](bool from_source) { return loop ? graph::Direction::loop : direction(graph, edge, from_source); };
+      bound.query_relation[0] = add({along(true), bound.labels, labels[edge.target], !loop && takes_loops()});
+      bound.query_relation[1] = add({along(false), bound.labels, labels[edge.source], !loop && takes_loops()});
       edges.push_back(std::move(bound));
       neighbours_[edge.source] |= 1u << edge.target;
       neighbours_[edge.target] |= 1u << edge.source;
@@ -212,6 +267,7 @@ void BoundQuery::lift_restrictions() noexcept {
 }
 
 bool BoundQuery::compatible(std::uint32_t u, std::uint32_t v) const noexcept {
+  if (is_double(u) || is_double(v)) return false;
   const LabelIds& a = labels[u];
   const LabelIds& b = labels[v];
   if (a.empty() || b.empty()) return true;

@@ -44,6 +44,9 @@ class BoundQuery {
   BoundQuery(const BoundQuery&) = delete;
   BoundQuery& operator=(const BoundQuery&) = delete;
 
+  const Query pattern;  ///< as it was given
+  /// The pattern without self-loops: each vertex with self-loops has a double behind all vertices. Its self-loops lead to the
+  /// double, which is matched to the same vertex (Direction::loop). Edges have the same numbers.
   const Query query;
   const MatchMode mode;
   const CountMode count;
@@ -59,6 +62,12 @@ class BoundQuery {
   std::vector<std::vector<std::int64_t>> symbols;
   condition::TimeBounds time_bounds;  ///< that follow from the conditions and WITHIN
 
+  /// Whether a query vertex is a double. Distinctness does not concern it.
+  [[nodiscard]] bool is_double(std::uint32_t vertex) const noexcept { return vertex >= pattern.vertices.size(); }
+  /// Whether a query edge is a self-loop of the pattern.
+  [[nodiscard]] bool is_loop(std::uint32_t edge) const noexcept { return is_double(edges[edge].target); }
+  /// Whether data edges that are self-loops can be images of other query edges too.
+  [[nodiscard]] bool takes_loops() const noexcept { return graph_->keeps_loops() && mode != MatchMode::isomorphism; }
   /// Whether data edges must be chosen level by level, because the query has conditions or two alike edges. Such queries are
   /// never summed: their matches are enumerated.
   [[nodiscard]] bool conditional() const noexcept {
@@ -66,9 +75,6 @@ class BoundQuery {
   }
   [[nodiscard]] std::uint32_t vertices() const noexcept { return static_cast<std::uint32_t>(labels.size()); }
   [[nodiscard]] const graph::DataGraph& graph() const noexcept { return *graph_; }
-  /// The text of a vertex label or an edge label that the query names.
-  [[nodiscard]] std::string_view vertex_label(LabelId label) const;
-  [[nodiscard]] std::string_view edge_label(LabelId label) const;
   /// Whether a label that the query names has another number by now, because it was added to the graph or freed. The query must
   /// then be bound anew before anything is added to the graph. O(1) while the graph's labels stay the same.
   [[nodiscard]] bool outdated() const;
@@ -93,22 +99,31 @@ class BoundQuery {
   void lift_restrictions() noexcept;
 
  private:
-  /// The labels that the query names for vertices or for edges. Each has its number in the graph's table, or a number that no
-  /// label of a graph can have. So only labels in the graph use up numbers of its table.
+  /// The terms that the query has for labels of vertices or of edges. A term that is a label of the graph has its number in the
+  /// graph's table. All others have numbers that no label of a graph can have. So only labels in the graph use up numbers of
+  /// its table. The further numbers of a term are those of the label sets that satisfy it.
   class Names {
    public:
+    /// `sets`: a text of the table may be several labels.
+    explicit Names(bool sets) : sets_(sets) {}
     [[nodiscard]] LabelIds bind(const LabelSet& labels, const LabelTable& table);
-    [[nodiscard]] std::string_view text(LabelId label) const;
     [[nodiscard]] bool outdated(const LabelTable& table) const;
 
    private:
-    std::vector<std::pair<std::string, LabelId>> named_;
+    [[nodiscard]] LabelIds further(std::string_view term, const LabelTable& table) const;
+    struct Named {
+      std::string term;
+      LabelId number;    // its own
+      LabelIds further;  // ascending
+    };
+    bool sets_;
+    std::vector<Named> named_;
     mutable std::uint64_t edition_ = 0;  // of the table for which the numbers are valid
   };
 
   graph::DataGraph* graph_;
-  Names vertex_labels_;
-  Names edge_labels_;
+  Names vertex_labels_{true};
+  Names edge_labels_{false};
   std::vector<std::uint32_t> neighbours_;
   std::optional<std::uint64_t> symbol_edition_;
   bool edges_may_coincide_ = false;
@@ -120,5 +135,12 @@ class BoundQuery {
   };
   std::vector<Replaced> replaced_;
 };
+
+/// Whether an arc may map to a data edge by its shape. If that is a self-loop, both arcs of an undirected query edge map to it
+/// in the same way. So only one of them does.
+[[nodiscard]] inline bool may_begin(const BoundQuery& query, query::Arc arc, bool loop) noexcept {
+  if (query.is_loop(arc.edge)) return loop;
+  return !loop || (query.takes_loops() && !arc.reversed);
+}
 
 }  // namespace deltamatch::plan

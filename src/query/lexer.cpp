@@ -44,6 +44,11 @@ TokenKind symbol(char c) noexcept {
   }
 }
 
+/// The token that only labels have.
+TokenKind label_symbol(char c) noexcept {
+  return c == '!' ? TokenKind::exclamation : c == '&' ? TokenKind::ampersand : c == '%' ? TokenKind::percent : TokenKind::end;
+}
+
 /// The token at the start of `text` that only conditions have, with its length. Length 0: there is none.
 std::pair<TokenKind, std::size_t> condition_symbol(std::string_view text) noexcept {
   if (text.starts_with("<>")) return {TokenKind::not_equal, 2};
@@ -130,7 +135,9 @@ bool is_quote(std::uint32_t code) noexcept {
     case '%':
       source.fail(offset, "unexpected '%'", "begin comments with // or #");
     case '!':
-      source.fail(offset, "unexpected '!'", "a pattern has no negation: write the labels that may stand, with | between them");
+      source.fail(offset, "unexpected '!'", "write labels that must be absent as :!A");
+    case '&':
+      source.fail(offset, "unexpected '&'", "write labels that must all be there as :A&B");
     default:
       break;
   }
@@ -211,6 +218,7 @@ Token Lexer::next() {
   if (length == 0 && in_condition_) std::tie(token.kind, length) = condition_symbol(rest);
   if (length == 0) {
     token.kind = symbol(rest[0]);
+    if (token.kind == TokenKind::end && in_labels_) token.kind = label_symbol(rest[0]);
     if (token.kind == TokenKind::end) refuse_character(source_, position_, in_condition_);
     length = 1;
   }

@@ -7,7 +7,10 @@
 //           | "<" "-" ["[" element "]"] "-"         right to left;                   <--
 //           | "-" ["[" element "]"] "-"             undirected;                      --
 //   element = [word] [labels] ["{" word ":" literal {"," word ":" literal} "}"] ["WHERE" condition]
-//   labels  = ":" word {"|" word}
+//   labels  = ":" any-of {":" word}
+//   any-of  = all-of {"|" all-of}
+//   all-of  = {"!"} one {"&" {"!"} one}
+//   one     = word | "%" | "(" any-of ")"
 //
 // condition_parser.hpp has the grammar of conditions.
 #include <fmt/format.h>
@@ -21,6 +24,7 @@
 #include "base/word.hpp"
 #include "query/condition_parser.hpp"
 #include "query/flaw.hpp"
+#include "query/label_expression.hpp"
 #include "query/tokens.hpp"
 
 namespace deltamatch {
@@ -31,7 +35,6 @@ constexpr std::string_view vertex_remedy = "write a vertex as (name:Label), (nam
 constexpr std::string_view close_remedy =
     "write a vertex as (name:Label), and other characters than letters, digits and _ in backquotes";
 constexpr std::string_view edge_remedy = "write an edge as -[:LABEL]->, <-[:LABEL]-, -[:LABEL]-, -->, <-- or --";
-constexpr std::string_view label_remedy = "write labels as :A or :A|B, and the empty label as two backquotes";
 
 /// Joins conditions by AND. A conjunction among them gives its own parts.
 std::optional<Expression> conjunction(std::vector<Expression> conditions) {
@@ -98,8 +101,7 @@ class PatternParser {
       name = tokens_.take().text;
     }
     const std::size_t labels_offset = tokens_.now().offset;
-    LabelSet labels = label_alternatives();
-    if (tokens_.is(TokenKind::colon)) tokens_.fail("a second ':' is not possible", "write alternatives as :A|B");
+    LabelSet labels = parse_labels(tokens_, Element::Kind::vertex);
 
     const auto fresh = static_cast<std::uint32_t>(query_.vertices.size());
     const std::uint32_t index = name.empty() ? fresh : vertex_names_.try_emplace(name, fresh).first->second;
@@ -136,8 +138,7 @@ class PatternParser {
         if (tokens_.now().backquoted) quoted_names_.insert(tokens_.now().text);
         name = tokens_.take().text;
       }
-      labels = label_alternatives();
-      if (tokens_.is(TokenKind::colon)) tokens_.fail("a second ':' is not possible", "write alternatives as :A|B");
+      labels = parse_labels(tokens_, Element::Kind::edge);
       element_condition({Element::Kind::edge, index}, TokenKind::right_bracket);
       tokens_.expect(TokenKind::right_bracket, "']'", edge_remedy);
     }
@@ -155,20 +156,6 @@ class PatternParser {
         {leftwards ? right : left, leftwards ? left : right, std::move(labels), leftwards || rightwards, std::move(name)});
     places_.edges.push_back(offset);
     return right;
-  }
-
-  /// Parses labels. The result is sorted and distinct, and empty if there is no colon.
-  LabelSet label_alternatives() {
-    LabelSet labels;
-    if (!tokens_.is(TokenKind::colon)) return labels;
-    do {
-      tokens_.advance();
-      if (!tokens_.is(TokenKind::word)) tokens_.fail_expected("a label", label_remedy);
-      labels.push_back(tokens_.take().text);
-    } while (tokens_.is(TokenKind::pipe));
-    std::sort(labels.begin(), labels.end());
-    labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
-    return labels;
   }
 
   /// Parses {name: value} and WHERE inside an element, up to the `close` that ends it. That stays the present token.

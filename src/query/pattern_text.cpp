@@ -10,16 +10,11 @@
 #include "condition/literal.hpp"
 #include "condition/text.hpp"
 #include "deltamatch/query.hpp"
+#include "query/label_expression.hpp"
 
 namespace deltamatch {
 namespace query {
 namespace {
-
-std::string labels_text(const LabelSet& labels) {
-  std::string result;
-  for (const std::string& label : labels) result.append(result.empty() ? ":" : "|").append(quoted_word(label));
-  return result;
-}
 
 class Writer {
  public:

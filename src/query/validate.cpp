@@ -10,8 +10,10 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/label_terms.hpp"
 #include "condition/form.hpp"
 #include "deltamatch/error.hpp"
+#include "deltamatch/labels.hpp"
 #include "query/flaw.hpp"
 
 namespace deltamatch {
@@ -21,18 +23,34 @@ namespace {
 using Subject = Flaw::Subject;
 
 bool sorted_set(const LabelSet& labels) {
-  return std::adjacent_find(labels.begin(), labels.end(), std::greater_equal<>()) == labels.end();
+  return std::adjacent_find(labels.begin(), labels.end(), std::greater_equal<>()) == labels.end() &&
+         std::all_of(labels.begin(), labels.end(), is_term);
+}
+
+/// The number of vertices with self-loops.
+std::size_t looped_vertices(const Query& query) {
+  std::unordered_set<std::uint32_t> looped;
+  for (const QueryEdge& edge : query.edges) {
+    if (edge.source == edge.target) looped.insert(edge.source);
+  }
+  return looped.size();
 }
 
 std::optional<Flaw> check_vertices(const Query& query) {
   const std::size_t count = query.vertices.size();
-  if (count < min_query_vertices) {
+  const std::size_t looped = looped_vertices(query);
+  if (count + looped < min_query_vertices) {
     return Flaw{count == 0 ? Subject::query : Subject::vertex, 0,
                 fmt::format("the query has {} {}", count, count == 1 ? "vertex" : "vertices"),
                 fmt::format("write a query of {} to {} vertices", min_query_vertices, max_query_vertices)};
   }
   if (count > max_query_vertices) {
     return Flaw{Subject::vertex, max_query_vertices, fmt::format("the query has {} vertices", count),
+                fmt::format("write a query of {} to {} vertices", min_query_vertices, max_query_vertices)};
+  }
+  if (count + looped > max_query_vertices) {
+    return Flaw{Subject::query, 0,
+                fmt::format("the query has {} vertices, of which {} have self-loops and count twice", count, looped),
                 fmt::format("write a query of {} to {} vertices", min_query_vertices, max_query_vertices)};
   }
   std::unordered_map<std::string_view, std::size_t> names;
@@ -66,17 +84,18 @@ std::optional<Flaw> check_edges(const Query& query) {
     }
     const std::string source = shown(query.vertices[edge.source].name);
     const std::string target = shown(query.vertices[edge.target].name);
-    if (edge.source == edge.target) {
-      return Flaw{Subject::edge, e, fmt::format("the edge is a self-loop at vertex '{}'", source),
-                  "leave the edge out: data graphs have no self-loops"};
-    }
     if (!sorted_set(edge.labels)) {
       return Flaw{Subject::edge, e,
                   fmt::format("the labels of the edge from '{}' to '{}' are not sorted and distinct", source, target),
                   "sort them and leave out duplicates"};
     }
+    if (std::ranges::any_of(edge.labels, [](std::string_view term) { return is_several_labels(term) && !is_absence(term); })) {
+      return Flaw{Subject::edge, e, fmt::format("the edge from '{}' to '{}' must have several labels at once", source, target),
+                  "an edge has one label: give alternatives"};
+    }
     const bool flip = !edge.directed && edge.source > edge.target;
-    const Key key(flip ? edge.target : edge.source, flip ? edge.source : edge.target, edge.directed, edge.labels);
+    const bool directed = edge.directed && edge.source != edge.target;  // a self-loop has no direction
+    const Key key(flip ? edge.target : edge.source, flip ? edge.source : edge.target, directed, edge.labels);
     const auto [like, fresh] = seen.emplace(key, e);
     if (!fresh && (edge.name.empty() || query.edges[like->second].name.empty())) {
       return Flaw{Subject::edge, e,

@@ -30,6 +30,10 @@ struct Traits {
   bool within = false;
   /// The stream only inserts edges.
   bool insertions = false;
+  /// Many records of vertices, which set, add and remove labels.
+  bool restless = false;
+  /// The graph keeps self-loops, and queries may have some.
+  bool loops = false;
 };
 
 [[nodiscard]] rc::Gen<Scenario> scenarios(const Traits& traits = {});

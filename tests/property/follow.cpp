@@ -122,7 +122,8 @@ Subject::Subject(const Scenario& scenario, unsigned threads)
                                 .threads = threads,
                                 .window = scenario.window,
                                 .allowed_lateness = scenario.lateness,
-                                .schema = scenario.schema})) {}
+                                .schema = scenario.schema,
+                                .self_loops = scenario.self_loops})) {}
 
 Subject::Subject(const Scenario& scenario, Engine engine) : scenario_(&scenario), engine_(std::move(engine)) {
   for (const Standing& standing : scenario.queries) engine_.add_query(standing.query, standing.options);
@@ -140,7 +141,8 @@ Output Subject::process(std::span<const Record> records) {
 
 Judge::Judge(const Scenario& scenario)
     : scenario_(scenario),
-      model_(scenario.directed, scenario.window, scenario.schema, scenario.reads_vertices(), scenario.retained()) {
+      model_(scenario.directed, scenario.window, scenario.schema, scenario.reads_vertices(), scenario.retained(),
+             scenario.self_loops == SelfLoops::keep) {
   for (const auto& [query, options] : scenario.queries) matchers_.emplace_back(query, options.mode, options.count);
   after_.resize(matchers_.size());
   ids_.resize(matchers_.size());

@@ -95,10 +95,14 @@ Query make_query(const std::vector<LabelSet>& labels, const std::vector<QueryEdg
 
 namespace {
 
-/// ":A|B", with quotes around the empty label; nothing for a wildcard.
+/// ":A|B&!C", with quotes around the empty label; nothing for a wildcard.
 std::string alternatives(const LabelSet& labels) {
   std::string text;
-  for (const std::string& label : labels) text += (text.empty() ? ":" : "|") + (label.empty() ? "''" : label);
+  for (const std::string& label : labels) {
+    text += (text.empty() ? ":" : "|") + (label.empty() ? "''" : label);
+    std::ranges::replace(text, '\037', '&');
+    std::ranges::replace(text, '\036', '!');
+  }
   return text;
 }
 
@@ -140,7 +144,8 @@ void showValue(const Scenario& scenario, std::ostream& out) {
       << (scenario.schema.model == EdgeModel::events  ? " events"
           : scenario.schema.model == EdgeModel::keyed ? " keyed"
                                                       : "")
-      << " data, window " << scenario.window << ", lateness " << scenario.lateness << ", bad records "
+      << " data" << (scenario.self_loops == SelfLoops::keep ? " with self-loops" : "") << ", window " << scenario.window
+      << ", lateness " << scenario.lateness << ", bad records "
       << (scenario.on_reject == OnReject::stop ? "stop the batch" : "are skipped") << '\n';
   for (std::size_t i = 0; i < scenario.queries.size(); ++i) {
     const auto& [query, options] = scenario.queries[i];

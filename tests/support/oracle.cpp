@@ -45,6 +45,28 @@ std::vector<Stored> own(std::span<const AttributeValue> values) {
   return stored;
 }
 
+std::set<std::string> labels_of(std::string_view text) {
+  std::set<std::string> labels;
+  std::string label;
+  for (const char c : text) {
+    if (c != '\037') {
+      label += c;
+      continue;
+    }
+    labels.insert(label);
+    label.clear();
+  }
+  labels.insert(label);
+  labels.erase("");
+  return labels;
+}
+
+std::string text_of(const std::set<std::string>& labels) {
+  std::string text;
+  for (const std::string& label : labels) text += (text.empty() ? "" : "\037") + label;
+  return text;
+}
+
 Embedding identity(const Embedding& embedding) {
   Embedding result = embedding;
   for (DataEdge& edge : result.edges) {
@@ -60,15 +82,26 @@ DataEdge DataGraph::edge(const ExternalId& source, const std::string& label, con
 
 namespace {
 
-bool admits(const LabelSet& labels, const std::string& label) {
-  return labels.empty() || std::find(labels.begin(), labels.end(), label) != labels.end();
+/// Whether a vertex or edge with these labels satisfies one of the alternatives. Each is a list of labels that must be there,
+/// joined by the byte 0x1f. Those that must be absent begin with 0x1e. The empty label is the one of an element without labels.
+bool admits(const LabelSet& alternatives, const std::string& text) {
+  if (alternatives.empty()) return true;
+  std::set<std::string> labels = labels_of(text);
+  if (labels.empty()) labels.insert("");
+  return std::any_of(alternatives.begin(), alternatives.end(), [&](const std::string& alternative) {
+    std::set<std::string> parts = labels_of(alternative);
+    if (parts.empty()) parts.insert("");
+    return std::all_of(parts.begin(), parts.end(), [&](const std::string& part) {
+      return part.starts_with('\036') ? !labels.contains(part.substr(1)) : labels.contains(part);
+    });
+  });
 }
 
 /// The position of the query edge that joins `source` to `target` in the same way as `like` joins its ends, if there is one.
 std::optional<std::size_t> find_like(const Query& query, const QueryEdge& like, std::size_t source, std::size_t target) {
   for (std::size_t i = 0; i < query.edges.size(); ++i) {
     const QueryEdge& edge = query.edges[i];
-    if (edge.directed != like.directed || edge.labels != like.labels) continue;
+    if ((edge.directed != like.directed && source != target) || edge.labels != like.labels) continue;  // loops are alike
     if (edge.source == source && edge.target == target) return i;
     if (!edge.directed && edge.source == target && edge.target == source) return i;
   }
@@ -128,7 +161,8 @@ class Search {
       if (used && mode_ != MatchMode::homomorphism) continue;
       choice_[at] = &data;
       bind(edge.source, data.source, [&] { bind(edge.target, data.target, [&] { assign(step + 1); }); });
-      if (!edge.directed) bind(edge.source, data.target, [&] { bind(edge.target, data.source, [&] { assign(step + 1); }); });
+      if (!edge.directed && data.source != data.target)
+        bind(edge.source, data.target, [&] { bind(edge.target, data.source, [&] { assign(step + 1); }); });
       choice_[at] = nullptr;
     }
   }
@@ -426,8 +460,13 @@ std::string to_string(const Embedding& embedding) {
 }
 
 std::string to_string(const Update& update) {
-  const auto vertex = [](const Id& id, const std::optional<std::string_view>& label) {
-    return to_string(own(id)) + (label ? ":'" + std::string(*label) + "'" : "");
+  const auto shown = [](std::string_view labels) {
+    std::string text(labels);
+    std::ranges::replace(text, '\037', '&');
+    return "'" + text + "'";
+  };
+  const auto vertex = [&](const Id& id, const std::optional<std::string_view>& label) {
+    return to_string(own(id)) + (label ? ":" + shown(*label) : "");
   };
   const bool insert = update.kind == UpdateKind::insert_edge || update.kind == UpdateKind::insert_vertex;
   std::string text = insert ? "+ " : "- ";
@@ -436,6 +475,8 @@ std::string to_string(const Update& update) {
     text += " -[" + std::string(update.label) + "]- " + vertex(update.target, update.target_label);
   } else {
     text = "vertex " + text;
+    if (insert && !update.label.empty()) text += " adds " + shown(update.label);
+    if (insert && update.target_label) text += " removes " + shown(*update.target_label);
   }
   if (update.time) text += " @" + std::to_string(*update.time) + (update.ahead ? "!" : "");
   if (update.key()) text += " #" + to_string(own(*update.key()));

@@ -44,7 +44,7 @@ struct DataEdge {
 
 struct DataGraph {
   bool directed = true;
-  std::map<ExternalId, std::string> vertices;        ///< with their labels
+  std::map<ExternalId, std::string> vertices;        ///< with their labels as one text, in order and joined by the byte 0x1f
   std::map<ExternalId, std::vector<Stored>> values;  ///< attributes of vertices that have one which is not NULL
   Schema schema{};
   std::set<DataEdge> edges;
@@ -64,6 +64,11 @@ using Answer = std::set<Embedding>;
 
 /// What identifies a match: the embedding, whose edges are their keys alone if they have any.
 [[nodiscard]] Embedding identity(const Embedding& embedding);
+
+/// The labels that a text joins.
+[[nodiscard]] std::set<std::string> labels_of(std::string_view text);
+/// The text of labels.
+[[nodiscard]] std::string text_of(const std::set<std::string>& labels);
 
 /// The values of a record as the oracle holds them; empty if all are NULL.
 [[nodiscard]] std::vector<Stored> own(std::span<const AttributeValue> values);
@@ -123,7 +128,9 @@ class Model {
  public:
   /// `watched`: queries read attributes of vertices, so an edge is deleted and inserted if those of its ends change.
   /// `retained`: if not 0, edges are kept that long for conditions; then there is no window.
-  explicit Model(bool directed, Timestamp window = 0, const Schema& schema = {}, bool watched = false, Timestamp retained = 0);
+  /// `loops`: edges from a vertex to itself are kept.
+  explicit Model(bool directed, Timestamp window = 0, const Schema& schema = {}, bool watched = false, Timestamp retained = 0,
+                 bool loops = false);
 
   /// Applies a batch as a whole.
   Outcome apply(std::span<const Update> batch, OnReject on_reject);
@@ -153,6 +160,7 @@ class Model {
   [[nodiscard]] std::optional<RejectReason> refuse(const Update& update) const;
   [[nodiscard]] bool dead(Timestamp time) const;
   void mention(const ExternalId& vertex, const std::optional<std::string_view>& label);
+  void declare(const Update& update);
   void remove(const DataEdge& edge);
   void arrive(const DataEdge& edge);
   [[nodiscard]] std::optional<DataEdge> newest(const DataEdge& like, std::optional<Timestamp> time) const;
@@ -170,6 +178,7 @@ class Model {
   EdgeModel edges_;
   bool watched_;
   Timestamp retained_;
+  bool loops_;
   std::map<DataEdge, Timestamp> arrived_;   ///< by the batch: the running watermark
   std::map<DataEdge, Timestamp> departed_;  ///< the same
   std::set<DataEdge> late_;

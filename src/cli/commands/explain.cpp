@@ -95,6 +95,7 @@ void add_explain(const Command& program, Run& run) {
   add_whole_options(command, options->how);
   add_replay_options(command, options->stream);
   add_graph_options(command, options->graph, true);
+  add_self_loops_option(command, options->graph.self_loops);
   command.runs(run, [options] { return explain(*options); });
 }
 

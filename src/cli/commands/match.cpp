@@ -226,6 +226,7 @@ void add_match(const Command& program, Run& run) {
   add_number(command, "--seed", options->seed, "Seed of the walks (default: 1)", 0).group("Queries");
   add_emit_options(command, options->emit);
   add_graph_options(command, options->graph, false);
+  add_self_loops_option(command, options->graph.self_loops);
   command.runs(run, [options] { return match(*options); });
 }
 

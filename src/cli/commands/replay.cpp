@@ -221,6 +221,7 @@ void add_replay(const Command& program, Run& run) {
   command.add_text("--save-snapshot", options->save_snapshot, "Where a snapshot of the final graph goes", "FILE")
       .group("Output");
   add_graph_options(command, options->graph, true);
+  add_self_loops_option(command, options->graph.self_loops);
   command.runs(run, [options] { return replay(*options); });
 }
 

@@ -25,8 +25,10 @@ class QueryReader {
   QueryReader(ServiceConfig& config, const ingest::ServiceBudget& budget)
       : config_(config),
         budget_(budget),
-        engine_(
-            EngineOptions{.directed = config.service.engine.directed, .threads = 1, .schema = config.service.engine.schema}) {}
+        engine_(EngineOptions{.directed = config.service.engine.directed,
+                              .threads = 1,
+                              .schema = config.service.engine.schema,
+                              .self_loops = config.service.engine.self_loops}) {}
 
   void read(Section section) {
     const ingest::ServiceQuery common = read_common(section);

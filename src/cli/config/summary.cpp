@@ -63,6 +63,7 @@ class Summary {
     std::string text = engine.directed ? "directed" : "undirected";
     text += engine.window == 0 ? ", no window" : ", window " + duration_text(engine.window);
     if (engine.allowed_lateness != 0) text += ", allowed lateness " + duration_text(engine.allowed_lateness);
+    if (engine.self_loops == SelfLoops::keep) text += ", self-loops kept";
     const ingest::StartGraph& start = service_.start_graph;
     if (!start.snapshot.empty()) text += ", starts from " + start.snapshot.string();
     if (!start.files.empty()) text += ", starts from " + counted(start.files.size(), "file", "files");

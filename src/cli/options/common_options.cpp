@@ -377,7 +377,8 @@ void check_order(const EngineOptions& engine, const std::string& snapshot, const
 }
 
 void check_fit(const EngineOptions& engine, const std::vector<NamedQuery>& queries, const QueryOptions& options) {
-  Engine empty(EngineOptions{.directed = engine.directed, .threads = 1, .schema = engine.schema});
+  Engine empty(
+      EngineOptions{.directed = engine.directed, .threads = 1, .schema = engine.schema, .self_loops = engine.self_loops});
   for (const NamedQuery& named : queries) empty.add_query(named.query, options);
 }
 

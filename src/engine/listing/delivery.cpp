@@ -47,11 +47,11 @@ MatchedEdge external_edge(const graph::DataGraph& graph, const graph::Edge& edge
 
 Delivery::Delivery(const plan::BoundQuery& query)
     : query_(&query),
-      fingerprint_(query::fingerprint(query.query, query.mode, query.count)),
+      fingerprint_(query::fingerprint(query.pattern, query.mode, query.count)),
       action_(query.query),
-      edge_order_(query::canonical_edge_order(query.query)) {
+      edge_order_(query::canonical_edge_order(query.pattern)) {
   if (query.mode != MatchMode::homomorphism) orbits_ = query::arc_orbits(query.query, query.group);
-  for (const QueryVertex& vertex : query.query.vertices) names_.push_back(vertex.name);
+  for (const QueryVertex& vertex : query.pattern.vertices) names_.push_back(vertex.name);
 }
 
 MatchId Delivery::id_of(const graph::DataGraph& graph, std::span<const VertexId> vertices,
@@ -59,7 +59,7 @@ MatchId Delivery::id_of(const graph::DataGraph& graph, std::span<const VertexId>
   thread_local std::string bytes;
   bytes.clear();
   for (const std::uint64_t part : {fingerprint_.high, fingerprint_.low}) append(bytes, part);
-  for (const VertexId vertex : vertices) append(bytes, graph.dictionary.external(vertex));
+  for (const VertexId vertex : vertices.first(names_.size())) append(bytes, graph.dictionary.external(vertex));
   for (const std::uint32_t e : edge_order_) {
     if (graph.model() == EdgeModel::keyed) {  // the key alone identifies the edge
       append(bytes, graph.edge_table->external_key(edges[e].which));
@@ -144,7 +144,7 @@ Delivery::Writer::Writer(const Delivery& delivery, const graph::DataGraph& graph
       graph_(&graph),
       context_(context),
       sink_(&sink),
-      vertices_(delivery.query_->vertices()),
+      vertices_(delivery.names_.size()),
       edges_(delivery.query_->edges.size()),
       width_(graph.edge_table ? graph.edge_table->values().width() : 0),
       values_(edges_.size() * width_) {}

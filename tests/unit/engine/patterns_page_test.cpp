@@ -16,6 +16,7 @@
 
 #include "condition/literal.hpp"
 #include "deltamatch/engine.hpp"
+#include "deltamatch/labels.hpp"
 
 namespace deltamatch {
 namespace {
@@ -215,7 +216,9 @@ class PatternsPage : public testing::Test {
     take(record, 2, schema().vertices);
     properties_.key.reset();
     Update update{.kind = UpdateKind::insert_vertex, .source = Id(record[0])};
-    update.source_label = record[1];
+    labels_ = record[1];
+    std::ranges::replace(labels_, ';', label_separator);
+    update.source_label = labels_;
     update.properties = &properties_;
     return update;
   }
@@ -228,6 +231,7 @@ class PatternsPage : public testing::Test {
   }
 
   UpdateBatch graph_;
+  std::string labels_;
   std::vector<AttributeValue> values_;
   Properties properties_;
 };
