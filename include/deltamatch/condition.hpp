@@ -48,7 +48,7 @@ struct Element {
 struct Expression {
   enum class Kind : std::uint8_t {
     literal,
-    attribute,  ///< of `element`, called `name`. "time" of an edge is its event time
+    attribute,  ///< of `element`, called `name`. "time" of an edge is its event time. In QueryEdge::each: of the present step
     id,         ///< the external id of a vertex
     negate,     ///< one operand
     add,        ///< two operands, as have the next seven
@@ -65,6 +65,16 @@ struct Expression {
     logical_not,  ///< one operand
     logical_and,  ///< at least two operands, as has the next
     logical_or,
+    least,     ///< of at least two operands; NULL if one of them is
+    greatest,  ///< the same
+    // Like attributes, of the quantified edge `element`:
+    previous,  ///< of the step before the present one; only in QueryEdge::each
+    first,     ///< of the first step
+    last,      ///< of the last step
+    sum,       ///< over all steps, as have the next two; NULL if a step lacks the attribute
+    minimum,
+    maximum,
+    count,  ///< the number of steps; it has no `name`
   };
   Kind kind = Kind::literal;
   Literal literal{};   ///< of a literal

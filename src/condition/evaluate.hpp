@@ -58,6 +58,14 @@ inline StackValue combine(Operation operation, const StackValue& a, const StackV
       return {false, 0, a.real - b.real, {}};
     case Operation::multiply_real:
       return {false, 0, a.real * b.real, {}};
+    case Operation::least:
+      return {false, b.exact < a.exact ? b.exact : a.exact, 0, {}};
+    case Operation::greatest:
+      return {false, a.exact < b.exact ? b.exact : a.exact, 0, {}};
+    case Operation::least_real:
+      return {false, 0, b.real < a.real ? b.real : a.real, {}};
+    case Operation::greatest_real:
+      return {false, 0, a.real < b.real ? b.real : a.real, {}};
     case Operation::less:
       return truth(a.exact < b.exact);
     case Operation::less_equal:

@@ -18,6 +18,13 @@ std::pair<std::size_t, std::size_t> operands_of(Kind kind) noexcept {
     case Kind::literal:
     case Kind::attribute:
     case Kind::id:
+    case Kind::previous:
+    case Kind::first:
+    case Kind::last:
+    case Kind::sum:
+    case Kind::minimum:
+    case Kind::maximum:
+    case Kind::count:
       return {0, 0};
     case Kind::negate:
     case Kind::is_null:
@@ -26,6 +33,8 @@ std::pair<std::size_t, std::size_t> operands_of(Kind kind) noexcept {
     case Kind::in:
     case Kind::logical_and:
     case Kind::logical_or:
+    case Kind::least:
+    case Kind::greatest:
       return {2, max_nodes};
     default:
       return {2, 2};
@@ -61,13 +70,15 @@ class Check {
                                              [](const Expression& operand) { return operand.kind != Kind::literal; })) {
       return "IN a list that holds more than literals";
     }
-    if (node.kind != Kind::attribute && node.kind != Kind::id) return std::nullopt;
+    const bool path = reads_path(node.kind);
+    if (node.kind != Kind::attribute && node.kind != Kind::id && !path) return std::nullopt;
     const bool vertex = node.element.kind == Element::Kind::vertex;
     if (node.element.index >= (vertex ? vertices_ : edges_)) {
       return fmt::format("it names {} {}, which the query lacks", vertex ? "vertex" : "edge", node.element.index);
     }
     if (node.kind == Kind::id && !vertex) return "id() of an edge";
-    if (node.kind == Kind::attribute && node.name.empty()) return "an attribute without a name";
+    if (path && vertex) return "a function of a path, of a vertex";
+    if (node.kind != Kind::id && node.kind != Kind::count && node.name.empty()) return "an attribute without a name";
     return std::nullopt;
   }
 
@@ -77,6 +88,21 @@ class Check {
 };
 
 }  // namespace
+
+bool reads_path(Expression::Kind kind) noexcept {
+  switch (kind) {
+    case Kind::previous:
+    case Kind::first:
+    case Kind::last:
+    case Kind::sum:
+    case Kind::minimum:
+    case Kind::maximum:
+    case Kind::count:
+      return true;
+    default:
+      return false;
+  }
+}
 
 std::optional<std::string> find_flaw(const Expression& expression, std::size_t vertices, std::size_t edges) {
   return Check(vertices, edges).run(expression, 1);

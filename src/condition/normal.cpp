@@ -42,11 +42,22 @@ std::uint8_t code(Kind kind) noexcept {
     case Kind::logical_or:
       return 13;
     case Kind::literal:
-      return 14;  // the last: constants stand behind what they are compared with
+      return 14;  // constants stand behind most of what they are compared with
+    case Kind::least:
+      return 15;
+    case Kind::greatest:
+      return 16;
     case Kind::greater:
     case Kind::greater_equal:
     case Kind::not_equal:
     case Kind::in:
+    case Kind::previous:
+    case Kind::first:
+    case Kind::last:
+    case Kind::sum:
+    case Kind::minimum:
+    case Kind::maximum:
+    case Kind::count:
       break;
   }
   return 0xff;
@@ -170,6 +181,7 @@ class Normalizer {
     std::vector<Expression> operands;
     operands.reserve(node.operands.size());
     for (const Expression& operand : node.operands) operands.push_back(form(operand, false));
+    if (node.kind == Kind::least || node.kind == Kind::greatest) sort(operands, false);
     return with(node.kind, std::move(operands));
   }
 

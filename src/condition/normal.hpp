@@ -1,8 +1,9 @@
 // The normal form of conditions: two conditions that are written differently but say the same have, in simple cases, one form.
 //
 // > and >= become < and <=, <> becomes NOT =, IN becomes OR. NOT goes below AND and OR, which holds in three-valued logic too.
-// Doubled NOT, nested AND and OR, and TRUE and FALSE in them go. The operands of AND, OR and =, and the two of + and *, are
-// sorted. Repeated operands of AND and OR go. Arithmetic is never regrouped, because sums of floats depend on it.
+// Doubled NOT, nested AND and OR, and TRUE and FALSE in them go. The operands of AND, OR and =, the two of + and *,
+// and those of least() and greatest() are sorted. Repeated operands of AND and OR go. Arithmetic is never regrouped, because
+// sums of floats depend on it.
 #pragma once
 
 #include <cstdint>

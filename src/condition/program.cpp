@@ -101,6 +101,9 @@ class Compiler {
       case Kind::subtract:
       case Kind::multiply:
         return arithmetic(node);
+      case Kind::least:
+      case Kind::greatest:
+        return extreme(node);
       case Kind::is_null: {
         const Type type = compile(node.operands[0]);
         if (type.family == Family::text) to_symbol(type);
@@ -242,6 +245,31 @@ class Compiler {
     }
     refuse(node, fmt::format("calculates with {} and {}", name_of(left.family), name_of(right.family)),
            "numbers go with numbers; times and durations with durations; time - time is a duration");
+  }
+
+  /// The least or the greatest of several values.
+  Type extreme(const Expression& node) {
+    const bool least = node.kind == Kind::least;
+    Type left = compile(node.operands[0]);
+    for (std::size_t i = 1; i < node.operands.size(); ++i) {
+      Type right = compile(node.operands[i]);
+      --depth_;
+      const bool null = left.family == Family::null || right.family == Family::null;
+      const bool times = left.family == right.family && (left.family == Family::time || left.family == Family::duration);
+      if (!null && numbers(left, right)) {
+        align(node, left, right);
+      } else if (!null && !times) {
+        refuse(node, fmt::format("orders {} and {}", name_of(left.family), name_of(right.family)),
+               "only numbers, times and durations have a least and a greatest");
+      }
+      const bool real = !null && left.family == Family::real;
+      emit({real    ? (least ? Operation::least_real : Operation::greatest_real)
+            : least ? Operation::least
+                    : Operation::greatest});
+      left = null ? Type{} : left;
+      left.bound = std::max(left.bound, right.bound);
+    }
+    return left;
   }
 
   static bool numbers(const Type& left, const Type& right) noexcept {

@@ -47,6 +47,10 @@ enum class Operation : std::uint8_t {
   add_real,
   subtract_real,
   multiply_real,
+  least,  ///< exact, as is the next
+  greatest,
+  least_real,
+  greatest_real,
   less,  ///< exact, as are the next two
   less_equal,
   equal,

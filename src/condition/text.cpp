@@ -42,6 +42,15 @@ Strength strength_of(Kind kind) noexcept {
     case Kind::literal:
     case Kind::attribute:
     case Kind::id:
+    case Kind::least:
+    case Kind::greatest:
+    case Kind::previous:
+    case Kind::first:
+    case Kind::last:
+    case Kind::sum:
+    case Kind::minimum:
+    case Kind::maximum:
+    case Kind::count:
       break;
   }
   return Strength::atom;
@@ -74,6 +83,25 @@ std::string_view sign_of(Kind kind) noexcept {
   }
 }
 
+std::string_view function_of(Kind kind) noexcept {
+  switch (kind) {
+    case Kind::previous:
+      return "prev";
+    case Kind::first:
+      return "first";
+    case Kind::last:
+      return "last";
+    case Kind::sum:
+      return "sum";
+    case Kind::minimum:
+      return "min";
+    case Kind::maximum:
+      return "max";
+    default:
+      return kind == Kind::least ? "least" : "greatest";
+  }
+}
+
 class Writer {
  public:
   explicit Writer(const Query& query) : query_(query) {}
@@ -94,6 +122,19 @@ class Writer {
         return operand(node.operands[0], Strength::sum) + " IS NULL";
       case Kind::in:
         return membership(node);
+      case Kind::previous:
+      case Kind::first:
+      case Kind::last:
+        return fmt::format("{}({}).{}", function_of(node.kind), name(node.element), quoted_condition_word(node.name));
+      case Kind::sum:
+      case Kind::minimum:
+      case Kind::maximum:
+        return fmt::format("{}({}.{})", function_of(node.kind), name(node.element), quoted_condition_word(node.name));
+      case Kind::count:
+        return fmt::format("count({})", name(node.element));
+      case Kind::least:
+      case Kind::greatest:
+        return listed(node);
       default:
         return joined(node);
     }
@@ -127,6 +168,12 @@ class Writer {
       text += to_text(node.operands[i].literal);
     }
     return text + "]";
+  }
+
+  [[nodiscard]] std::string listed(const Expression& node) const {
+    std::string text;
+    for (const Expression& operand : node.operands) text += (text.empty() ? "" : ", ") + write(operand);
+    return fmt::format("{}({})", function_of(node.kind), text);
   }
 
   [[nodiscard]] std::string name(const Element& element) const {

@@ -8,7 +8,11 @@
 //              | sum "IS" ["NOT"] "NULL"
 //   sum        = product {("+" | "-") product}
 //   product    = factor {"*" factor}
-//   factor     = ["-"] (literal | word "." word | "id" "(" word ")" | "(" condition ")")
+//   factor     = ["-"] (literal | word "." word | function | "(" condition ")")
+//   function   = "id" "(" word ")" | "count" "(" word ")"
+//              | ("prev" | "first" | "last") ("(" word ")" "." word | "(" word "." word ")")
+//              | ("sum" | "min" | "max") "(" word "." word ")"
+//              | ("least" | "greatest") "(" sum "," sum {"," sum} ")"
 //   literal    = number | text | duration | "TRUE" | "FALSE" | "NULL" | "duration" "(" text ")" | "datetime" "(" text ")"
 #pragma once
 
@@ -26,7 +30,8 @@ namespace deltamatch::query {
 struct Mention {
   std::string name;
   std::size_t offset = 0;
-  bool vertex = false;  ///< only a vertex will do: it stands in id()
+  enum class Use : std::uint8_t { attribute, vertex, path, previous };
+  Use use = Use::attribute;  ///< vertex: in id(). path: in a function of a path. previous: in prev()
 };
 
 /// Parses a condition. Elements are numbers of mentions, which are appended to `mentions`. Throws Error(configuration).

@@ -25,9 +25,9 @@ enum class TokenKind : std::uint8_t {
   greater,
   left_brace,
   right_brace,
+  star,
   dot,  ///< this and all below: in conditions only
   plus,
-  star,
   equal,
   not_equal,
   less_equal,

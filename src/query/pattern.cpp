@@ -3,10 +3,14 @@
 //   pattern = ["MATCH"] path {"," path} ["WHERE" condition] ["WITHIN" duration]
 //   path    = vertex {edge vertex}
 //   vertex  = "(" element ")"
-//   edge    = "-" ["[" element "]"] "-" ">"         left to right; without brackets: -->
-//           | "<" "-" ["[" element "]"] "-"         right to left;                   <--
-//           | "-" ["[" element "]"] "-"             undirected;                      --
-//   element = [word] [labels] ["{" word ":" literal {"," word ":" literal} "}"] ["WHERE" condition]
+//   edge    = "-" ["[" step "]"] "-" ">" [braces]   left to right; without brackets: -->
+//           | "<" "-" ["[" step "]"] "-" [braces]   right to left;                   <--
+//           | "-" ["[" step "]"] "-" [braces]       undirected;                      --
+//   step    = [word] [labels] [star] [values] ["WHERE" condition]
+//   star    = "*" number | "*" [number] ".." number
+//   braces  = "{" number "}" | "{" number "," number "}"
+//   element = [word] [labels] [values] ["WHERE" condition]
+//   values  = "{" word ":" literal {"," word ":" literal} "}"
 //   labels  = ":" word {"|" word}
 //
 // condition_parser.hpp has the grammar of conditions.
@@ -21,6 +25,7 @@
 #include "base/word.hpp"
 #include "query/condition_parser.hpp"
 #include "query/flaw.hpp"
+#include "query/path_syntax.hpp"
 #include "query/tokens.hpp"
 
 namespace deltamatch {
@@ -72,11 +77,7 @@ class PatternParser {
     if (!tokens_.is(TokenKind::end)) refuse_rest();
     refuse_idle_names();
     name_anonymous();
-    for (Expression& condition : pending_) {
-      resolve(condition);
-      conditions_.push_back(std::move(condition));
-    }
-    query_.where = conjunction(std::move(conditions_));
+    place_conditions();
     refuse_flaws(query_, places_, tokens_.source());
     return std::move(query_);
   }
@@ -126,6 +127,7 @@ class PatternParser {
     tokens_.expect(TokenKind::minus, "'-'", edge_remedy);
     std::string name;
     LabelSet labels;
+    std::optional<Quantifier> quantifier;
     if (tokens_.is(TokenKind::left_bracket)) {
       tokens_.advance();
       if (tokens_.is(TokenKind::word) && !tokens_.is_keyword("WHERE")) {
@@ -138,6 +140,7 @@ class PatternParser {
       }
       labels = label_alternatives();
       if (tokens_.is(TokenKind::colon)) tokens_.fail("a second ':' is not possible", "write alternatives as :A|B");
+      if (tokens_.is(TokenKind::star)) quantifier = parse_star(tokens_);
       element_condition({Element::Kind::edge, index}, TokenKind::right_bracket);
       tokens_.expect(TokenKind::right_bracket, "']'", edge_remedy);
     }
@@ -146,13 +149,23 @@ class PatternParser {
     if (rightwards && leftwards)
       tokens_.fail("the edge has two arrow heads", "write an edge of either direction as -[:LABEL]- or --");
     if (rightwards) tokens_.advance();
+    if (tokens_.is(TokenKind::star)) tokens_.fail("a path without an upper bound", "write ->{1,8}, which is the longest path");
+    if (tokens_.is(TokenKind::left_brace)) {
+      if (quantifier) tokens_.fail("the edge has two quantifiers", "write either *1..4 inside it or {1,4} behind it");
+      quantifier = parse_braces(tokens_);
+    }
     if (!tokens_.is(TokenKind::left_parenthesis)) {
       tokens_.fail_expected(rightwards || leftwards ? "a vertex" : "'>' or a vertex", vertex_remedy);
     }
 
     const std::uint32_t right = vertex();
-    query_.edges.push_back(
-        {leftwards ? right : left, leftwards ? left : right, std::move(labels), leftwards || rightwards, std::move(name)});
+    query_.edges.push_back({leftwards ? right : left,
+                            leftwards ? left : right,
+                            std::move(labels),
+                            leftwards || rightwards,
+                            std::move(name),
+                            quantifier,
+                            {}});
     places_.edges.push_back(offset);
     return right;
   }
@@ -182,25 +195,75 @@ class PatternParser {
     }
     if (tokens_.is_keyword("WHERE")) {
       tokens_.enter_condition();
-      where();
+      where(element);
       if (!tokens_.is(close)) refuse_after_condition(close == TokenKind::right_bracket ? "']'" : "')'");
       tokens_.end_condition();
     }
   }
 
-  /// Parses a condition, whose elements are mentions yet.
-  void where() { pending_.push_back(parse_condition(tokens_, mentions_)); }
+  /// Parses a condition inside an element or behind all paths. Its elements are mentions yet.
+  void where(std::optional<Element> inside = std::nullopt) {
+    pending_.push_back({parse_condition(tokens_, mentions_), inside});
+  }
+
+  /// Gives the conditions of steps to their paths, and all others to the query.
+  void place_conditions() {
+    std::vector<std::vector<Expression>> each(query_.edges.size());
+    std::vector<Expression> whole;
+    const auto place = [&](Expression condition, const std::optional<Element>& inside) {
+      const bool path = inside && inside->kind == Element::Kind::edge && query_.edges[inside->index].quantifier;
+      (path ? each[inside->index] : whole).push_back(std::move(condition));
+    };
+    for (Expression& condition : conditions_) {
+      const Element inside = condition.operands[0].element;
+      place(std::move(condition), inside);
+    }
+    for (Pending& pending : pending_) {
+      resolve(pending.condition, pending.inside);
+      place(std::move(pending.condition), pending.inside);
+    }
+    for (std::size_t e = 0; e < each.size(); ++e) query_.edges[e].each = conjunction(std::move(each[e]));
+    query_.where = conjunction(std::move(whole));
+  }
 
   /// Replaces the mentions in a condition by the elements that they name.
-  void resolve(Expression& expression) const {
-    if (expression.kind == Expression::Kind::attribute || expression.kind == Expression::Kind::id) {
-      expression.element = element_of(mentions_[expression.element.index]);
+  void resolve(Expression& expression, const std::optional<Element>& inside) const {
+    if (expression.operands.empty() && expression.kind != Expression::Kind::literal) {
+      const Mention& mention = mentions_[expression.element.index];
+      expression.element = element_of(mention);
+      if (expression.element.kind == Element::Kind::edge) check_path(mention, expression.element, inside);
     }
-    for (Expression& operand : expression.operands) resolve(operand);
+    for (Expression& operand : expression.operands) resolve(operand, inside);
+  }
+
+  /// Refuses the name of a path where one edge is meant, and that of one edge where a path is.
+  void check_path(const Mention& mention, const Element& element, const std::optional<Element>& inside) const {
+    using Use = Mention::Use;
+    const std::string name = shown(mention.name);
+    const bool path = query_.edges[element.index].quantifier.has_value();
+    const bool outside = inside != element;
+    if (path && outside && mention.use == Use::attribute) {
+      tokens_.fail_at(mention.offset, fmt::format("'{}' is a path, so it has no single value", name),
+                      "write first(t).amount, last(t).amount, sum(t.amount), min(t.amount) or max(t.amount), or put the "
+                      "condition on each step into the element: -[t WHERE t.amount > 5]->{1,4}");
+    }
+    if (path && outside && mention.use == Use::previous) {
+      tokens_.fail_at(mention.offset, fmt::format("prev() outside of the path '{}'", name),
+                      "put the condition into the element: -[t WHERE t.time > prev(t).time]->{1,4}");
+    }
+    if (!path && mention.use != Use::attribute) {
+      tokens_.fail_at(mention.offset, fmt::format("'{}' is one edge, not a path", name),
+                      "write t.amount, or give the edge a quantifier: -[t:TRANSFER]->{1,4}");
+    }
   }
 
   [[nodiscard]] Element element_of(const Mention& mention) const {
+    using Use = Mention::Use;
     if (const auto vertex = vertex_names_.find(mention.name); vertex != vertex_names_.end()) {
+      if (mention.use == Use::path || mention.use == Use::previous) {
+        tokens_.fail_at(mention.offset, fmt::format("'{}' is a vertex, not a path", shown(mention.name)),
+                        "name a path: -[t:TRANSFER]->{1,4}");
+      }
       return {Element::Kind::vertex, vertex->second};
     }
     const auto edge = edge_names_.find(mention.name);
@@ -208,7 +271,7 @@ class PatternParser {
       tokens_.fail_at(mention.offset, fmt::format("no vertex or edge is named '{}'", shown(mention.name)),
                       "name it in the path: (a:Account) or -[t:TRANSFER]->");
     }
-    if (mention.vertex) {
+    if (mention.use == Use::vertex) {
       tokens_.fail_at(mention.offset, fmt::format("id() of the edge '{}'", shown(mention.name)), "id() takes a vertex");
     }
     return {Element::Kind::edge, edge->second};
@@ -261,8 +324,8 @@ class PatternParser {
     }
   }
 
-  /// Names anonymous vertices _1, _2, ... in the order of mention, then anonymous edges with conditions. Skips names that are
-  /// taken.
+  /// Names anonymous vertices _1, _2, ... in the order of mention, then anonymous edges with conditions and
+  /// anonymous paths. Skips names that are taken.
   void name_anonymous() {
     std::size_t number = 0;
     const auto name = [&](std::string& place) {
@@ -276,7 +339,15 @@ class PatternParser {
       const Element element = condition.operands[0].element;
       if (element.kind == Element::Kind::edge) name(query_.edges[element.index].name);
     }
+    for (QueryEdge& edge : query_.edges) {
+      if (edge.quantifier) name(edge.name);
+    }
   }
+
+  struct Pending {
+    Expression condition;
+    std::optional<Element> inside;  ///< nullopt: it stands behind all paths
+  };
 
   Tokens tokens_;
   Query query_;
@@ -284,7 +355,7 @@ class PatternParser {
   std::unordered_map<std::string, std::uint32_t> edge_names_;
   std::unordered_set<std::string> quoted_names_;  // of edges, in backquotes
   std::vector<Expression> conditions_;            // of {name: value}
-  std::vector<Expression> pending_;               // of WHERE; their elements are mentions
+  std::vector<Pending> pending_;                  // of WHERE; their elements are mentions
   std::vector<Mention> mentions_;
   TextPositions places_;  // of first mentions
 };

@@ -13,6 +13,7 @@
 #include "condition/form.hpp"
 #include "deltamatch/error.hpp"
 #include "query/flaw.hpp"
+#include "query/paths.hpp"
 
 namespace deltamatch {
 namespace query {
@@ -26,7 +27,7 @@ bool sorted_set(const LabelSet& labels) {
 
 std::optional<Flaw> check_vertices(const Query& query) {
   const std::size_t count = query.vertices.size();
-  if (count < min_query_vertices) {
+  if (count < min_query_vertices && !(count == 1 && has_paths(query))) {  // a ring may have one named vertex
     return Flaw{count == 0 ? Subject::query : Subject::vertex, 0,
                 fmt::format("the query has {} {}", count, count == 1 ? "vertex" : "vertices"),
                 fmt::format("write a query of {} to {} vertices", min_query_vertices, max_query_vertices)};
@@ -66,7 +67,7 @@ std::optional<Flaw> check_edges(const Query& query) {
     }
     const std::string source = shown(query.vertices[edge.source].name);
     const std::string target = shown(query.vertices[edge.target].name);
-    if (edge.source == edge.target) {
+    if (edge.source == edge.target && !edge.quantifier) {
       return Flaw{Subject::edge, e, fmt::format("the edge is a self-loop at vertex '{}'", source),
                   "leave the edge out: data graphs have no self-loops"};
     }
@@ -77,7 +78,7 @@ std::optional<Flaw> check_edges(const Query& query) {
     }
     const bool flip = !edge.directed && edge.source > edge.target;
     const Key key(flip ? edge.target : edge.source, flip ? edge.source : edge.target, edge.directed, edge.labels);
-    const auto [like, fresh] = seen.emplace(key, e);
+    const auto [like, fresh] = edge.quantifier ? std::pair(seen.end(), true) : seen.emplace(key, e);
     if (!fresh && (edge.name.empty() || query.edges[like->second].name.empty())) {
       return Flaw{Subject::edge, e,
                   edge.directed ? fmt::format("the edge from '{}' to '{}' occurs twice, with the same labels", source, target)
@@ -138,7 +139,8 @@ std::optional<Flaw> find_flaw(const Query& query) {
   if (auto flaw = check_vertices(query)) return flaw;
   if (auto flaw = check_edges(query)) return flaw;
   if (auto flaw = check_conditions(query)) return flaw;
-  return check_connected(query);
+  if (auto flaw = check_connected(query)) return flaw;
+  return find_path_flaw(query);
 }
 
 void refuse_flaws(const Query& query, const TextPositions& places, const SourceText& source) {

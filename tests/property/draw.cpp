@@ -6,6 +6,8 @@
 #include <limits>
 #include <sstream>
 
+#include "property/draw_paths.hpp"
+
 namespace deltamatch::property {
 namespace {
 
@@ -423,6 +425,7 @@ Standing draw_standing(const World& world, bool directed, std::size_t number) {
   standing.options.count = embeddings ? CountMode::embeddings : CountMode::subgraphs;
   standing.options.list = !world.traits.counting && *below(2) == 0;
   if (world.traits.edges != EdgeModel::simple || world.traits.attributes) draw_conditions(world, standing);
+  if (world.traits.paths) draw_paths(world.schema, world.edge_labels, directed, standing);
   return standing;
 }
 

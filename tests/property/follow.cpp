@@ -88,7 +88,9 @@ void Recorder::begin(std::uint64_t batch) {
 void Recorder::write(const Match& match) {
   if (state_ != State::open) broken_ = "write came before begin or after commit";
   if (match.batch != batch_) broken_ = "a match bears another batch number than begin gave";
-  if (match.names.size() != match.vertices.size()) broken_ = "a match has not a name for each vertex";
+  std::size_t named = match.vertices.size();
+  for (const MatchedPath& path : match.paths) named -= path.steps - 1;
+  if (match.names.size() != named) broken_ = "a match has not a name for each vertex";
   Listed& listed = listed_.emplace_back();
   listed.query = match.query;
   listed.added = match.added;
@@ -100,6 +102,7 @@ void Recorder::write(const Match& match) {
                                       edge.key ? std::optional(oracle::own(*edge.key)) : std::nullopt, edge.time,
                                       oracle::own(edge.attributes)});
   }
+  for (const MatchedPath& path : match.paths) listed.embedding.lengths.push_back(path.steps);
   listed.cause.assign(match.cause.begin(), match.cause.end());
 }
 

@@ -77,7 +77,9 @@ Timestamp Scenario::retained() const {
 
 bool Scenario::reads_vertices() const {
   return std::ranges::any_of(queries, [](const Standing& standing) {
-    return standing.query.where && property::reads_vertices(*standing.query.where);
+    return std::ranges::any_of(variants(standing.query), [](const Query& variant) {  // conditions may fall away
+      return variant.where && property::reads_vertices(*variant.where);
+    });
   });
 }
 

@@ -173,7 +173,7 @@ bool takes_every_edge(const DataGraph& graph, const Embedding& embedding) {
 }
 
 /// Whether WHERE is TRUE, and any two edges are less than WITHIN apart.
-bool admitted(const Query& query, const DataGraph& graph, const Embedding& embedding) {
+bool admitted(const Query& query, const Variant& variant, const DataGraph& graph, const Embedding& embedding) {
   const auto declared = [&](const Element& element) -> const std::vector<Attribute>& {
     return element.kind == Element::Kind::edge ? graph.schema.edges : graph.schema.vertices;
   };
@@ -196,7 +196,7 @@ bool admitted(const Query& query, const DataGraph& graph, const Embedding& embed
       },
       [&](const Element& element, const std::string& name) { return declared(element).at(place(element, name)).type; },
       [&](const Element& element) { return embedding.vertices[element.index]; }};
-  if (query.where && holds(*query.where, values) != true) return false;
+  if (!satisfies(query, variant, values)) return false;
   if (!query.within) return true;
   for (const DataEdge& a : embedding.edges) {
     for (const DataEdge& b : embedding.edges) {
@@ -217,7 +217,8 @@ std::string canonical(const Expression& node, const Automorphism& symmetry) {
     kind = kind == Kind::greater ? Kind::less : Kind::less_equal;
     std::swap(parts[0], parts[1]);
   }
-  if (kind == Kind::logical_and || kind == Kind::logical_or || kind == Kind::equal || kind == Kind::not_equal) {
+  if (kind == Kind::logical_and || kind == Kind::logical_or || kind == Kind::equal || kind == Kind::not_equal ||
+      kind == Kind::add || kind == Kind::multiply || kind == Kind::least || kind == Kind::greatest) {
     std::sort(parts.begin(), parts.end());
   }
   if (kind == Kind::logical_and || kind == Kind::logical_or) parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
@@ -244,7 +245,7 @@ std::string canonical(const Expression& node, const Automorphism& symmetry) {
 
 /// The embedding under an automorphism: each query vertex v gets the image of its permuted vertex.
 Embedding permuted(const Embedding& embedding, const Automorphism& symmetry) {
-  Embedding result;
+  Embedding result{{}, {}, embedding.lengths};
   for (const std::size_t vertex : symmetry.vertices) result.vertices.push_back(embedding.vertices[vertex]);
   for (const std::size_t edge : symmetry.edges) result.edges.push_back(embedding.edges[edge]);
   return result;
@@ -281,27 +282,33 @@ std::vector<Automorphism> automorphisms(const Query& query) {
 }
 
 Matcher::Matcher(Query query, MatchMode mode, CountMode count, bool induced)
-    : query_(std::move(query)), mode_(mode), count_(count), induced_(induced) {
+    : query_(std::move(query)), mode_(mode), count_(count), induced_(induced), variants_(variants_of(query_)) {
   if (count == CountMode::embeddings) return;
   if (mode != MatchMode::isomorphism) throw std::invalid_argument("subgraphs are counted in isomorphism mode only");
-  symmetries_ = automorphisms(query_);
+  for (const Variant& variant : variants_) symmetries_.push_back(automorphisms(variant.query));
 }
 
 Answer Matcher::match(const DataGraph& graph, std::size_t limit) const {
   for (const QueryEdge& edge : query_.edges) {
     if (edge.directed && !graph.directed) throw std::invalid_argument("a directed query edge over undirected data");
   }
-  std::vector<Embedding> all = Search(graph, query_, mode_, limit).run();
-  std::erase_if(all, [&](const Embedding& embedding) { return !admitted(query_, graph, embedding); });
+  Answer answer;
+  for (std::size_t v = 0; v < variants_.size(); ++v) match(graph, v, limit, answer);
+  return answer;
+}
+
+void Matcher::match(const DataGraph& graph, std::size_t variant, std::size_t limit, Answer& answer) const {
+  const Variant& of = variants_[variant];
+  std::vector<Embedding> all = Search(graph, of.query, mode_, limit).run();
+  std::erase_if(all, [&](const Embedding& embedding) { return !admitted(query_, of, graph, embedding); });
   if (induced_) std::erase_if(all, [&](const Embedding& embedding) { return !takes_every_edge(graph, embedding); });
-  if (count_ == CountMode::embeddings) return {std::make_move_iterator(all.begin()), std::make_move_iterator(all.end())};
-  Answer classes;
-  for (const Embedding& embedding : all) {
+  for (Embedding& embedding : all) {
+    embedding.lengths = of.lengths;
     Embedding least = embedding;
-    for (const Automorphism& symmetry : symmetries_) least = std::min(least, permuted(embedding, symmetry));
-    classes.insert(std::move(least));
+    for (std::size_t s = 0; count_ == CountMode::subgraphs && s < symmetries_[variant].size(); ++s)
+      least = std::min(least, permuted(embedding, symmetries_[variant][s]));
+    answer.insert(std::move(least));
   }
-  return classes;
 }
 
 std::string to_string(const ExternalId& id) {
@@ -334,6 +341,7 @@ std::string to_string(const Embedding& embedding) {
   for (const ExternalId& vertex : embedding.vertices) text += (text.empty() ? "(" : ", ") + to_string(vertex);
   text += ") by";
   for (const DataEdge& edge : embedding.edges) text += " {" + to_string(edge) + "}";
+  for (const std::uint32_t length : embedding.lengths) text += " /" + std::to_string(length);
   return text;
 }
 

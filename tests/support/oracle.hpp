@@ -21,6 +21,7 @@
 
 #include "deltamatch/engine.hpp"
 #include "support/conditions.hpp"
+#include "support/paths.hpp"
 
 namespace deltamatch::oracle {
 
@@ -53,10 +54,11 @@ struct DataGraph {
   [[nodiscard]] DataEdge edge(const ExternalId& source, const std::string& label, const ExternalId& target) const;
 };
 
-/// The images of the query's vertices and edges, in the query's order. Compares by vertices, then by edges.
+/// The images of the query's vertices and edges, in the query's order. Compares by vertices, then by edges, then by lengths.
 struct Embedding {
   std::vector<ExternalId> vertices;
   std::vector<DataEdge> edges;
+  std::vector<std::uint32_t> lengths{};  ///< of the query's paths; their inner vertices follow those of the query
   friend auto operator<=>(const Embedding&, const Embedding&) = default;
 };
 
@@ -97,11 +99,15 @@ class Matcher {
   [[nodiscard]] const Query& query() const noexcept { return query_; }
 
  private:
+  /// Adds the matches of one choice of lengths.
+  void match(const DataGraph& graph, std::size_t variant, std::size_t limit, Answer& answer) const;
+
   Query query_;
   MatchMode mode_;
   CountMode count_;
   bool induced_;
-  std::vector<Automorphism> symmetries_;  ///< only the identity if embeddings are counted
+  std::vector<Variant> variants_;
+  std::vector<std::vector<Automorphism>> symmetries_;  ///< by variant; only if subgraphs are counted
 };
 
 /// The effect of a batch on the graph.

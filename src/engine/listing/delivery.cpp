@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 #include <string>
+#include <utility>
 
 namespace deltamatch::engine {
 
@@ -45,13 +46,15 @@ MatchedEdge external_edge(const graph::DataGraph& graph, const graph::Edge& edge
   return external;
 }
 
-Delivery::Delivery(const plan::BoundQuery& query)
+Delivery::Delivery(const plan::BoundQuery& query, std::vector<query::Path> paths)
     : query_(&query),
-      fingerprint_(query::fingerprint(query.query, query.mode, query.count)),
+      fingerprint_(query::fingerprint(query.query, query.mode, query.count, paths)),
       action_(query.query),
-      edge_order_(query::canonical_edge_order(query.query)) {
+      edge_order_(query::canonical_edge_order(query.query)),
+      paths_(std::move(paths)) {
   if (query.mode != MatchMode::homomorphism) orbits_ = query::arc_orbits(query.query, query.group);
   for (const QueryVertex& vertex : query.query.vertices) names_.push_back(vertex.name);
+  if (!paths_.empty()) names_.resize(paths_.front().first_vertex);
 }
 
 MatchId Delivery::id_of(const graph::DataGraph& graph, std::span<const VertexId> vertices,
@@ -147,7 +150,9 @@ Delivery::Writer::Writer(const Delivery& delivery, const graph::DataGraph& graph
       vertices_(delivery.query_->vertices()),
       edges_(delivery.query_->edges.size()),
       width_(graph.edge_table ? graph.edge_table->values().width() : 0),
-      values_(edges_.size() * width_) {}
+      values_(edges_.size() * width_) {
+  for (const query::Path& path : delivery.paths_) paths_.push_back({path.name, path.first_edge, path.steps, path.first_vertex});
+}
 
 void Delivery::Writer::write(const ListedMatch& match) {
   for (std::size_t v = 0; v < vertices_.size(); ++v) vertices_[v] = graph_->dictionary.external(match.vertices[v]);
@@ -165,7 +170,7 @@ void Delivery::Writer::write(const ListedMatch& match) {
     }
   }
   sink_->write({match.id, delivery_->query_->query.name, context_.added, context_.batch, context_.time, delivery_->names_,
-                vertices_, edges_, cause_});
+                vertices_, edges_, cause_, paths_});
 }
 
 void Delivery::write(const graph::DataGraph& graph, const Batch& batch, const MatchContext& context, MatchSink& sink) const {

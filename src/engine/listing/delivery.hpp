@@ -14,6 +14,7 @@
 #include "match/matcher.hpp"
 #include "query/arcs.hpp"
 #include "query/fingerprint.hpp"
+#include "query/paths.hpp"
 
 namespace deltamatch::engine {
 
@@ -27,7 +28,8 @@ struct ListedMatch {
 /// What it takes to deliver the matches of one query. Made once per query.
 class Delivery {
  public:
-  explicit Delivery(const plan::BoundQuery& query);
+  /// `paths`: those of a variant.
+  explicit Delivery(const plan::BoundQuery& query, std::vector<query::Path> paths = {});
 
   /// Translated matches. `vertices` and `edges` hold one run per match, in the query's order.
   struct Batch {
@@ -72,6 +74,7 @@ class Delivery {
     std::size_t width_;                   // the number of attributes of an edge
     std::vector<AttributeValue> values_;  // by edge of the query, then by attribute
     std::vector<std::uint32_t> cause_;
+    std::vector<MatchedPath> paths_;
   };
 
   /// Translates records. `task.list` must be set. Embeddings are multiplied over the orbits of their plans. The result reserves
@@ -93,7 +96,8 @@ class Delivery {
   query::EdgeAction action_;
   std::vector<query::ArcOrbit> orbits_;
   std::vector<std::uint32_t> edge_order_;
-  std::vector<std::string> names_;
+  std::vector<std::string> names_;  // of the vertices that are in no path
+  std::vector<query::Path> paths_;
 };
 
 /// The edge as it is reported, without its attributes. In undirected data the lesser external id is the source.

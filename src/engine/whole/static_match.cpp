@@ -81,11 +81,11 @@ void filter_now(const StaticScene& scene, const StaticOptions& options, const ma
 
 class Run {
  public:
-  Run(const StaticScene& scene, const Query& query, const StaticOptions& options, MatchSink* sink)
+  Run(const StaticScene& scene, const query::Variant& variant, const StaticOptions& options, MatchSink* sink)
       : scene_(scene),
         options_(options),
         deadline_(options.timeout, stop_, options.stop),
-        bound_(query, options.query.mode, options.query.count, scene.graph, options.induced),
+        bound_(variant.query, options.query.mode, options.query.count, scene.graph, options.induced),
         task_{&bound_, nullptr, options.query.list},
         progress_(options.progress, options.limit),
         portions_(scene.workers.size(), scene.matcher.preferred_anchors()) {
@@ -100,7 +100,8 @@ class Run {
     number_by_degree();
     if (automatic && !first && !second) begin_unfiltered(patience(known));
     if (!options.query.list) return;
-    listing_.emplace(scene_.graph, scene_.watermark, task_, options.limit, stop_, sink, [this] { report_found(); });
+    listing_.emplace(scene_.graph, scene_.watermark, task_, variant.paths, options.limit, stop_, sink,
+                     [this] { report_found(); });
     task_.taker = &*listing_;
     if (options.limit) task_.beyond_limit = &stop_;
     task_.steps = first_steps;
@@ -418,33 +419,17 @@ plan::QueryPlans plan_whole(const StaticScene& scene, const plan::BoundQuery& qu
 std::string explain_whole(const StaticScene& scene, const Query& query, const StaticOptions& options, FilterReport* filtered) {
   StaticScene as_it_is = scene;
   as_it_is.may_renumber = false;
-  Run run(as_it_is, query, options, nullptr);
+  Run run(as_it_is, {query, {}}, options, nullptr);
   return run.explain(filtered);
 }
 
-StaticResult match_whole(const StaticScene& scene, const Query& query, const StaticOptions& options, MatchSink* sink) {
-  if (options.limit && !options.query.list) {
-    throw Error(ErrorKind::configuration, "query " + query.name, "a limit applies to listed matches only",
-                "set QueryOptions::list, or leave the limit out");
-  }
+StaticResult match_variant(const StaticScene& scene, const query::Variant& variant, const StaticOptions& options,
+                           MatchSink* sink) {
   const auto start = Clock::now();
-  Run run(scene, query, options, sink);
-  if (!options.query.list || sink == nullptr) {
-    StaticResult result = run.match();
-    result.seconds = seconds_since(start);
-    return result;
-  }
-  try {
-    sink->begin(0);
-    StaticResult result = run.match();
-    sink->end({query.name, static_cast<std::uint64_t>(result.matches), result.shortfall});
-    sink->commit();
-    result.seconds = seconds_since(start);
-    return result;
-  } catch (...) {
-    sink->abort();
-    throw;
-  }
+  Run run(scene, variant, options, sink);
+  StaticResult result = run.match();
+  result.seconds = seconds_since(start);
+  return result;
 }
 
 }  // namespace deltamatch::engine

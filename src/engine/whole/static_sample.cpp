@@ -40,7 +40,7 @@ void conclude(const std::vector<double>& means, double symmetry, SampleResult& r
 
 }  // namespace
 
-SampleResult sample_whole(const StaticScene& scene, const Query& query, const SampleOptions& options) {
+SampleResult sample_variant(const StaticScene& scene, const Query& query, const SampleOptions& options) {
   if (options.walks == 0) {
     throw Error(ErrorKind::configuration, "query " + query.name, "a sample needs at least one walk", "ask for one or more");
   }

@@ -23,11 +23,12 @@ class WholeListing final : public match::RecordTaker {
   /// Sets `stop` once more than `limit` matches are taken. `sink` may be null. `progress` is called after each take, by one
   /// thread at a time.
   WholeListing(const graph::DataGraph& graph, std::optional<Timestamp> watermark, const match::QueryTask& task,
-               std::optional<std::uint64_t> limit, match::StopFlag& stop, MatchSink* sink, std::function<void()> progress)
+               const std::vector<query::Path>& paths, std::optional<std::uint64_t> limit, match::StopFlag& stop,
+               MatchSink* sink, std::function<void()> progress)
       : graph_(&graph),
         watermark_(watermark),
         task_(&task),
-        delivery_(*task.query),
+        delivery_(*task.query, paths),
         limit_(limit),
         stop_(&stop),
         sink_(sink),
