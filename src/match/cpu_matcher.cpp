@@ -5,6 +5,7 @@
 
 #include "base/checked.hpp"
 #include "match/conditional_enumerator.hpp"
+#include "match/family_rule.hpp"
 #include "match/matcher.hpp"
 #include "match/pieces.hpp"
 #include "match/plan_index.hpp"
@@ -47,6 +48,8 @@ struct Worker {
   ConditionalEnumerator::Memory conditional;
   TimeSearch::Memory time_search;
   std::vector<DonatedWork> donated;
+  std::uint32_t lacking_anchor = 0;  // the anchor at which these plans had no edges to go on with
+  std::vector<PlanRef> lacking;
 };
 
 class CpuMatcher final : public Matcher {
@@ -77,6 +80,7 @@ class CpuMatcher final : public Matcher {
       if (std::ranges::any_of(tasks, [](const QueryTask& task) { return in_time_order(*task.query); }))
         time_pass_.emplace(time_lists_.show(graph, passes[p]));
       find_dead_plans(tasks);
+      find_leaders(tasks);
       if (!passes[p].anchors.empty()) match_pass(graph, passes[p].pass, passes[p].anchors, tasks, into, stop);
       if (!passes[p].roots.empty()) match_roots(graph, passes[p].roots, tasks, into, stop);
       if (!passes[p].left.empty()) match_left(graph, passes[p].left, tasks, into, stop);
@@ -115,6 +119,38 @@ class CpuMatcher final : public Matcher {
       for (const plan::Plan& plan : task.plans->plans)
         dead.push_back(in_time_order(*task.query) && !TimeSearch::may_match_in_order(*task.query, plan) ? 1 : 0);
     }
+  }
+
+  /// Finds the plans that need not be tried where another one of their family lacks edges. Anchors and bounds of a bound query
+  /// never change, so this holds for all batches with the same tasks.
+  void find_leaders(std::span<const QueryTask> tasks) {
+    const auto same_family = [](const QueryTask& a, const QueryTask& b) { return a.family == b.family; };
+    if (!time_pass_ || std::ranges::adjacent_find(tasks, same_family) == tasks.end()) {
+      leaders_.reset();
+      return;
+    }
+    std::vector<std::uint64_t> known{dead_.empty() ? 0U : 1U};
+    for (const QueryTask& task : tasks) known.insert(known.end(), {task.query->id, task.family});
+    if (leaders_ && known == led_) return;
+    leaders_.emplace(tasks, [&](std::size_t task, std::size_t plan) {
+      return in_time_order(*tasks[task].query) && (dead_.empty() || dead_[task][plan] == 0);
+    });
+    led_ = std::move(known);
+  }
+
+  /// Whether the plan that decides for this one lacked edges at the anchor. A thread takes the pieces of an anchor in a row.
+  static bool is_led_to_nothing(const Worker& worker, const Piece& piece, const FamilyRule& leaders) {
+    if (worker.lacking.empty() || worker.lacking_anchor != piece.anchor) return false;
+    const PlanRef* leader = leaders.leader(piece.plan);
+    return leader != nullptr && std::ranges::any_of(worker.lacking, [&](const PlanRef& plan) {
+             return plan.task == leader->task && plan.plan == leader->plan;
+           });
+  }
+
+  static void note_lack(Worker& worker, const Piece& piece) {
+    if (worker.lacking_anchor != piece.anchor) worker.lacking.clear();
+    worker.lacking_anchor = piece.anchor;
+    worker.lacking.push_back(piece.plan);
   }
 
   void match_pass(const graph::DataGraph& graph, Pass pass, std::span<const graph::Edge> anchors,
@@ -204,6 +240,7 @@ class CpuMatcher final : public Matcher {
                   std::span<const QueryTask> tasks, std::span<QueryResult> results, const StopFlag* stop, Run&& run_piece) {
     vertices_ = graph.base().vertices();
     for (Worker& worker : state_) {
+      worker.lacking.clear();
       worker.narrow.resize(vertices_);
       worker.wide.resize(vertices_);
       worker.results.resize(tasks.size());
@@ -283,6 +320,7 @@ class CpuMatcher final : public Matcher {
     }
     if (task.watch != nullptr) task.watch->enter(thread, task.progress_index);
     if (piece.share.index == 0 && piece.rest == 0) ++worker.results[piece.plan.task].plans[piece.plan.plan].anchors;
+    if (leaders_ && is_led_to_nothing(worker, piece, *leaders_)) return;
     partial.begin(task.plans->plans[piece.plan.plan], anchor);
     const bool notes = noting_ && piece.rest == 0 && !task.query->conditional();
     if (notes) partial.lists().begin(pass);
@@ -419,6 +457,7 @@ class CpuMatcher final : public Matcher {
           piece.share.index == 0 ? search.run(partial.plan(), partial.lists().anchor(), task.list ? &worker.recorder : nullptr)
                                  : 0;
       if (step_budget.over() && !step_budget.stopped()) return false;
+      if (leaders_ && search.lacked_edges()) note_lack(worker, piece);
       result.found = checked_add(result.found, found);
       return true;
     }
@@ -544,6 +583,8 @@ class CpuMatcher final : public Matcher {
   std::optional<TimePass> time_pass_;                                 // of the pass, if a task reads lists in order of time
   std::vector<std::optional<TimeSearch::Relations>> time_relations_;  // by task
   std::vector<std::vector<std::uint8_t>> dead_;  // by task and plan, whether it leads nowhere; empty: none does
+  std::optional<FamilyRule> leaders_;            // of the pass, if variants of a query share work
+  std::vector<std::uint64_t> led_;               // the tasks for which it was made, and whether some of their plans are dead
   std::vector<Piece> pieces_;
   DonatedPieces parted_;
   BusyThreads busy_threads_;
