@@ -272,7 +272,8 @@ TEST_F(PatternsPage, PartsOfPathsAreRead) {
       if (row.table == "vertex") accepts(code + "-->(other)");
       if (row.table == "edge" && code.find("[t:") != std::string::npos) accepts("(a)" + code + "(b) WHERE t.amount > 0");
       if (row.table == "edge") accepts("(a)" + code + "(b)");
-      if (row.table == "vertex" || row.table == "edge") ++parts;
+      if (row.table == "quantified edge") accepts("(a)" + code + "(b)");
+      if (row.table == "vertex" || row.table == "edge" || row.table == "quantified edge") ++parts;
     }
   }
   EXPECT_GE(parts, 20U);
@@ -285,6 +286,7 @@ TEST_F(PatternsPage, ConditionsAreRead) {
     for (const std::string& code : row.first) {
       if (row.table == "value" || row.table == "calculation") accepts(paths + code + " IS NULL");
       if (row.table == "condition") accepts(paths + code);
+      if (row.table == "function of a path") accepts("(a)-[t:TRANSFER]->{1,2}(b) WHERE " + code + " IS NULL OR count(t) = 1");
       if (row.table == "value" || row.table == "calculation" || row.table == "condition") ++conditions;
     }
   }
