@@ -84,7 +84,8 @@ def read(data):
             name = source.text()
             queries.append((name, [source.text() for _ in range(source.number())], source.number()))
         elif kind == 6:
-            paths[source.number()] = [(source.text(), source.number(), source.number(), source.number()) for _ in range(source.number())]
+            query = source.number()
+            paths[query] = [(source.text(), source.number(), source.number(), source.number()) for _ in range(source.number())]
         elif kind == 2:
             labels.append(source.text())
         elif kind == 3:
