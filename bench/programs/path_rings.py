@@ -6,7 +6,7 @@ rings of all lengths. It must find as many as the separate queries together, new
 
 The input is an edge list with times in seconds, or `payments`, a stream of that many payments which `deltamatch generate` makes. The
 ways take turns. The figure of a way is the least of its runs, because other work on the machine only adds to it. `match` has the seconds of
-matching, `engine` adds those of applying and settling."""
+matching, `cpu` those of a processor in user mode for the whole run: reading, applying, matching and settling. Other work changes these least."""
 
 import pathlib
 import tempfile
@@ -14,6 +14,7 @@ import tempfile
 from harness import script, tables
 
 WAYS = ("longest", "paths", "separate")
+FIGURES = ("match", "cpu")
 
 
 def body():
@@ -81,17 +82,17 @@ def queries(options, vertex, edge, way):
 
 def measure(options, source, name, emit):
     read, vertex, edge = source
-    seconds = {way: {"match": [], "engine": []} for way in WAYS}
+    seconds = {way: {what: [] for what in FIGURES} for way in WAYS}
     found = {}
     for _ in range(options.repeat):
         for way in WAYS:
             chosen = [word for query in queries(options, vertex, edge, way) for word in ("--query", query)]
             run = script.Run([script.program(options), "replay", *read, "--batch", options.batch, "--threads", 1, "--emit", emit, "--json",
-                              *chosen]).json()
-            found[way] = [sum(query[sign] for query in run["queries"]) for sign in ("new", "removed")]
-            steps = run["seconds"]
-            seconds[way]["match"].append(steps["match"])
-            seconds[way]["engine"].append(sum(steps[step] for step in ("apply", "estimate", "match", "settle")))
+                              *chosen])
+            told = run.json()
+            found[way] = [sum(query[sign] for query in told["queries"]) for sign in ("new", "removed")]
+            seconds[way]["match"].append(told["seconds"]["match"])
+            seconds[way]["cpu"].append(run.user)
         if found["paths"] != found["separate"]:
             raise script.Refused(f"{name}: {found['paths']} rings by paths, not {found['separate']}")
     least = {way: {what: min(times) for what, times in seconds[way].items()} for way in WAYS}
@@ -99,15 +100,15 @@ def measure(options, source, name, emit):
 
 
 def head():
-    return ["stream", "emit", "rings", *(f"{way} {what}" for what in ("match", "engine") for way in WAYS),
-            "paths over longest, match", "paths over longest, engine"]
+    return ["stream", "emit", "rings", *(f"{way} {what}" for what in FIGURES for way in WAYS),
+            *(f"paths over longest, {what}" for what in FIGURES)]
 
 
 def row_of(each):
     seconds = each["seconds"]
-    ratios = [f"{seconds['paths'][what] / seconds['longest'][what]:.2f}" for what in ("match", "engine")]
+    ratios = [f"{seconds['paths'][what] / seconds['longest'][what]:.2f}" for what in FIGURES]
     return [pathlib.Path(each["stream"]).name, each["emit"], f"{each['rings']:,}",
-            *(f"{seconds[way][what]:.3g}" for what in ("match", "engine") for way in WAYS), *ratios]
+            *(f"{seconds[way][what]:.3g}" for what in FIGURES for way in WAYS), *ratios]
 
 
 if __name__ == "__main__":
