@@ -133,7 +133,7 @@ TEST(Variants, HaveTheStepsInPlaceOfThePath) {
                           "(a:A), (b), (t_v1), (t_v2), (a)-[t_1:T]->(t_v1)-[t_2:T]->(t_v2)-[t_3:T]->(b)"));
   EXPECT_THAT(texts("(a)-->(b)"), ElementsAre("(a)-->(b)"));
   EXPECT_THAT(texts("(a)-[`t`]->{3}(a)"), ElementsAre("(a)-[`t_1`]->(t_v1)-[`t_2`]->(t_v2)-[`t_3`]->(a)"));
-  EXPECT_THAT(texts("(a)<-[t:T]-{2}(b)"), ElementsAre("(a), (b), (t_v1), (b)-[t_1:T]->(t_v1)-[t_2:T]->(a)"));
+  EXPECT_THAT(texts("(a)<-[t:T]-{2}(b)"), ElementsAre("(a), (b), (t_v1)<-[t_1:T]-(b), (a)<-[t_2:T]-(t_v1)"));
 }
 
 TEST(Variants, AreOrderedByLength) {
