@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "deltamatch/id.hpp"
+#include "deltamatch/query_element.hpp"
 
 namespace deltamatch {
 
@@ -44,12 +45,29 @@ struct Element {
   friend auto operator<=>(const Element&, const Element&) = default;
 };
 
+struct Expression;
+
+/// A pattern within a condition, whose matches are counted. It shares at least one vertex with the query.
+///
+/// Its own vertices and edges are numbered on behind those of the query. So the ends of its edges, and the elements of its
+/// condition, are vertices and edges of the query or its own.
+struct CountedPattern {
+  std::uint32_t first_vertex = 0;  ///< the number of its first own vertex: how many vertices the query has
+  std::uint32_t first_edge = 0;    ///< the same for edges
+  std::vector<QueryVertex> vertices;
+  std::vector<QueryEdge> edges;         ///< one or two
+  std::vector<std::uint32_t> distinct;  ///< own vertices whose different images are counted; empty: matches are
+  std::vector<Expression> where;        ///< none, or the condition that a match must make TRUE
+  friend bool operator==(const CountedPattern& a, const CountedPattern& b);
+};
+
 /// A node of a condition. The number and meaning of its operands follow from its kind.
 struct Expression {
   enum class Kind : std::uint8_t {
     literal,
     attribute,  ///< of `element`, called `name`. "time" of an edge is its event time
     id,         ///< the external id of a vertex
+    count,      ///< how many matches its `pattern` has. It is compared with a literal
     negate,     ///< one operand
     add,        ///< two operands, as have the next seven
     subtract,
@@ -71,7 +89,13 @@ struct Expression {
   Element element{};   ///< of an attribute or an id
   std::string name{};  ///< of an attribute
   std::vector<Expression> operands{};
+  std::vector<CountedPattern> pattern{};  ///< of a count: one
   friend bool operator==(const Expression&, const Expression&) = default;
 };
+
+inline bool operator==(const CountedPattern& a, const CountedPattern& b) {
+  return a.first_vertex == b.first_vertex && a.first_edge == b.first_edge && a.vertices == b.vertices && a.edges == b.edges &&
+         a.distinct == b.distinct && a.where == b.where;
+}
 
 }  // namespace deltamatch

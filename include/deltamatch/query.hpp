@@ -8,27 +8,9 @@
 #include <vector>
 
 #include "deltamatch/condition.hpp"
+#include "deltamatch/query_element.hpp"
 
 namespace deltamatch {
-
-/// A sorted set of labels without duplicates. The empty set is a wildcard: any label. The empty string stands for the empty
-/// label.
-using LabelSet = std::vector<std::string>;
-
-struct QueryVertex {
-  std::string name;  ///< unique within the query; bindings are reported under it
-  LabelSet labels;
-  friend bool operator==(const QueryVertex&, const QueryVertex&) = default;
-};
-
-struct QueryEdge {
-  std::uint32_t source = 0;  ///< index into Query::vertices
-  std::uint32_t target = 0;
-  LabelSet labels;
-  bool directed = true;  ///< false: matches a data edge of either direction
-  std::string name{};    ///< unique within the query, also among the vertices; empty: the edge has no name
-  friend bool operator==(const QueryEdge&, const QueryEdge&) = default;
-};
 
 inline constexpr std::size_t min_query_vertices = 2;
 inline constexpr std::size_t max_query_vertices = 32;
@@ -44,7 +26,7 @@ struct Query {
 };
 
 /// Checks a query. Throws Error(configuration) unless all of this holds:
-/// - The query is connected and has 2 to 32 vertices with unique names.
+/// - The query is connected and has 2 to 32 vertices with unique names. It may have a single one if its condition counts.
 /// - No edge is a self-loop, and both ends of every edge are in range.
 /// - The label sets are sorted.
 /// - Two edges with the same ends, direction and labels both have names. Only graphs of the models `keyed` and `events` have

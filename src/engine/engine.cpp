@@ -18,7 +18,7 @@ void Engine::Impl::bind_anew() {
   for (auto& [id, query] : standing) {
     query->bound.bind_symbols();
     if (!query->bound.outdated()) continue;
-    auto fresh = std::make_unique<StandingQuery>(query->bound.query, query->options, graph);
+    auto fresh = std::make_unique<StandingQuery>(query->query, query->options, graph);
     fresh->budget = query->budget;
     query = std::move(fresh);
   }
@@ -67,7 +67,7 @@ StandingQuery& Engine::Impl::find(QueryId query) {
 
 std::string query_fingerprint(const Query& query, const QueryOptions& options) {
   const query::Fingerprint bits = query::fingerprint(query, options.mode, options.count);
-  return to_string(MatchId{bits.high, bits.low});
+  return to_string(MatchId{options.induced ? ~bits.high : bits.high, bits.low});
 }
 
 Engine::Engine(const EngineOptions& options) : impl_(std::make_unique<Impl>(options)) {}
@@ -194,7 +194,7 @@ BackendStatistics Engine::backend_statistics() const {
 }
 
 std::string Engine::explain(const Query& query, const QueryOptions& options) {
-  const plan::BoundQuery bound(query, options.mode, options.count, impl_->graph);
+  const plan::BoundQuery bound(plan::standing_form(query, options), options.mode, options.count, impl_->graph);
   impl_->graph.resolve_all();
   return plan::to_text(bound, plan::make_delta_plans(bound), {});
 }

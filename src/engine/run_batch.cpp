@@ -7,6 +7,7 @@
 
 #include "base/checked.hpp"
 #include "base/seconds.hpp"
+#include "engine/batch/counted_batches.hpp"
 #include "engine/engine_impl.hpp"
 #include "estimate/estimator.hpp"
 
@@ -52,6 +53,7 @@ class Engine::Impl::BatchRun {
 
   void leave_out_expired();
   void look_for_transient();
+  void look_for_counts();
   [[nodiscard]] std::vector<match::QueryTask> make_tasks();
   std::vector<match::QueryResult> match_rounds(std::span<match::QueryTask> tasks, match::MatchSteps& steps);
   void match_alone(std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results, match::MatchSteps& steps);
@@ -82,8 +84,9 @@ class Engine::Impl::BatchRun {
 
   std::array<match::PassWork, 3> passes_{};  // the last one is that of transient matches
   std::optional<match::TransientRule> transient_rule_;
-  std::vector<graph::Edge> deleted_;      // by records, if edges are kept for conditions
-  std::vector<Timestamp> deleted_marks_;  // their marks
+  std::vector<graph::Edge> deleted_;               // by records, if edges are kept for conditions
+  std::vector<Timestamp> deleted_marks_;           // their marks
+  std::optional<engine::CountedBatches> counted_;  // if a query counts
   std::vector<Matched> removed_;
   std::vector<Matched> added_;
   std::vector<Matched> transient_;  // they appear and vanish
@@ -165,6 +168,7 @@ void Engine::Impl::BatchRun::estimate() {
       .pass = match::Pass::added, .anchors = net.inserted, .marks = resolved_->inserted_marks, .changed = net.inserted};
   if (engine_->retains()) leave_out_expired();
   look_for_transient();
+  look_for_counts();
   for (const auto& [id, query] : engine_->standing) query->refresh_plans();
   if (!engine_->trials.due(net_passes())) return;
   const auto start = Clock::now();
@@ -199,6 +203,15 @@ void Engine::Impl::BatchRun::look_for_transient() {
                 .transient = &*transient_rule_};
 }
 
+// Prepares what queries that count need to know of the batch.
+void Engine::Impl::BatchRun::look_for_counts() {
+  const auto counts = [](const auto& entry) { return entry.second->bound.counts_something(); };
+  if (std::ranges::none_of(engine_->standing, counts)) return;
+  counted_.emplace(engine_->graph, engine_->resolver, passes_[1].anchors, passes_[0].anchors);
+  for (const auto& [id, query] : engine_->standing)
+    counted_->add(query->bound, engine_->report_span(query->bound.query), {engine_->watermark, resolved_->watermark});
+}
+
 void Engine::Impl::BatchRun::match() {
   const auto start = Clock::now();
   std::vector<match::QueryTask> tasks = make_tasks();
@@ -221,7 +234,8 @@ std::vector<match::QueryTask> Engine::Impl::BatchRun::make_tasks() {
   std::vector<match::QueryTask> tasks;
   std::vector<engine::BatchWatch::Followed> followed;
   for (const auto& [id, query] : engine_->standing) {
-    tasks.push_back({&query->bound, &query->plans, query->options.list || resolved_->renumbered()});
+    const bool list = query->options.list || resolved_->renumbered() || query->bound.counts_something();
+    tasks.push_back({&query->bound, &query->plans, list});
     tasks.back().span = engine_->report_span(query->bound.query);
     followed.push_back({id, query->budget});
   }
@@ -239,15 +253,19 @@ std::vector<match::QueryResult> Engine::Impl::BatchRun::match_rounds(std::span<m
   const bool renumbered = resolved_->renumbered();
   const auto begin_anew = [&] {
     engine_->listing.open(engine_->graph, tasks, deliveries, renumbered, delivers() || renumbered, engine_->watch);
+    if (counted_) counted_->filter(engine_->listing);
     for (std::size_t i = 0; i < results.size(); ++i) {
       results[i] = {};
       results[i].plans.resize(tasks[i % tasks.size()].plans->plans.size());
     }
   };
   begin_anew();
-  if (passes_[0].anchors.empty() && passes_[0].changed.empty() && passes_[1].anchors.empty()) return results;
+  const bool edges = !passes_[0].anchors.empty() || !passes_[0].changed.empty() || !passes_[1].anchors.empty();
+  if (!edges && !(counted_ && counted_->touches_vertices())) return results;
   const StopFlag* stop = engine_->watch.begin_round();
   match_together(tasks, results, stop, steps);
+  for (std::size_t q = 0; counted_ && q < tasks.size(); ++q)
+    counted_->find_turned(q, tasks[q], engine_->workers, engine_->listing);
   throw_if_stopped(engine_->watch.stop());
   if (engine_->watch.end_round()) {
     begin_anew();
@@ -274,6 +292,7 @@ void Engine::Impl::BatchRun::match_alone(std::span<const match::QueryTask> tasks
     std::vector<match::QueryResult> found;
     for (std::size_t p = 0; p < passes().size(); ++p) found.push_back(std::move(results[p * tasks.size() + q]));
     match_together(tasks.subspan(q, 1), found, engine_->watch.begin_round(q), steps);
+    if (counted_) counted_->find_turned(q, tasks[q], engine_->workers, engine_->listing);
     throw_if_stopped(engine_->watch.stop());
     for (std::size_t p = 0; p < passes().size(); ++p) results[p * tasks.size() + q] = std::move(found[p]);
   }
@@ -290,6 +309,10 @@ std::vector<Matched> Engine::Impl::BatchRun::gather(match::Pass pass, std::span<
       tasks[q].taker->take(results[q].records, pass);
       results[q].records = {};
       matched[q].digest = engine_->listing.digest(q, pass);
+    }
+    if (tasks[q].query->counts_something()) {
+      matched[q].count = engine_->listing.matches(q, pass);
+      if (!engine_->standing[q].second->options.list) matched[q].digest = {};
     }
     matched[q].plans = std::move(results[q].plans);
   }

@@ -56,7 +56,9 @@ Expression literal(Literal value) { return {Kind::literal, std::move(value), {},
 
 class ConditionParser {
  public:
-  ConditionParser(Tokens& tokens, std::vector<Mention>& mentions) : tokens_(tokens), mentions_(mentions) {}
+  /// `counted` may be null where no condition stands.
+  ConditionParser(Tokens& tokens, std::vector<Mention>& mentions, CountedPatterns* counted = nullptr)
+      : tokens_(tokens), mentions_(mentions), counted_patterns_(counted) {}
 
   Expression condition() {
     if (++depth_ > max_depth) {
@@ -224,6 +226,10 @@ class ConditionParser {
     if (!tokens_.is(TokenKind::word)) tokens_.fail_expected("a value", value_remedy);
     const Token name = tokens_.take();
     if (tokens_.is(TokenKind::left_parenthesis)) return identity(name);
+    if (tokens_.is(TokenKind::left_brace) && counted_patterns_ != nullptr && !name.backquoted) {
+      if (same_word(name.text, "COUNT")) return count();
+      if (same_word(name.text, "EXISTS")) return node_of(Kind::greater_equal, count(), counted(literal(Decimal{1, 0})));
+    }
     if (tokens_.is(TokenKind::colon)) {
       tokens_.fail_at(name.offset, "a label in a condition", "write the label in the path: (a:Account) or -[t:TRANSFER]->");
     }
@@ -239,6 +245,9 @@ class ConditionParser {
     if (attribute.text.empty()) tokens_.fail_at(attribute.offset, "an empty name", "write t.amount or t.time");
     return counted({Kind::attribute, {}, mention(name, false), std::move(attribute.text), {}});
   }
+
+  /// COUNT { ... } or EXISTS { ... }, after the word.
+  Expression count() { return counted({Kind::count, {}, {Element::Kind::vertex, counted_patterns_->parse_counted()}, {}, {}}); }
 
   /// id(a), after its name.
   Expression identity(const Token& name) {
@@ -324,6 +333,7 @@ class ConditionParser {
 
   Tokens& tokens_;
   std::vector<Mention>& mentions_;
+  CountedPatterns* counted_patterns_;
   std::size_t depth_ = 0;
   std::size_t nodes_ = 0;
   std::size_t terms_ = 0;
@@ -338,8 +348,8 @@ std::string_view foreign_remedy(const Token& token) noexcept {
   return found == foreign.end() ? std::string_view() : found->remedy;
 }
 
-Expression parse_condition(Tokens& tokens, std::vector<Mention>& mentions) {
-  return ConditionParser(tokens, mentions).condition();
+Expression parse_condition(Tokens& tokens, std::vector<Mention>& mentions, CountedPatterns& counted) {
+  return ConditionParser(tokens, mentions, &counted).condition();
 }
 
 std::vector<Expression> parse_properties(Tokens& tokens, Element element) {

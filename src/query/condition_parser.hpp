@@ -9,6 +9,7 @@
 //   sum        = product {("+" | "-") product}
 //   product    = factor {"*" factor}
 //   factor     = ["-"] (literal | word "." word | "id" "(" word ")" | "(" condition ")")
+//              | "COUNT" counted | "EXISTS" counted      counted_pattern.cpp has the rule of what is counted
 //   literal    = number | text | duration | "TRUE" | "FALSE" | "NULL" | "duration" "(" text ")" | "datetime" "(" text ")"
 #pragma once
 
@@ -29,8 +30,17 @@ struct Mention {
   bool vertex = false;  ///< only a vertex will do: it stands in id()
 };
 
-/// Parses a condition. Elements are numbers of mentions, which are appended to `mentions`. Throws Error(configuration).
-[[nodiscard]] Expression parse_condition(Tokens& tokens, std::vector<Mention>& mentions);
+/// Parses the patterns of COUNT { ... } and EXISTS { ... }.
+class CountedPatterns {
+ public:
+  virtual ~CountedPatterns() = default;
+  /// Parses from the opening brace, the present token, to behind the closing one. Returns the pattern's number.
+  virtual std::uint32_t parse_counted() = 0;
+};
+
+/// Parses a condition. Elements are numbers of mentions, which are appended to `mentions`. A count has the number of its
+/// pattern in place of the pattern itself. Throws Error(configuration).
+[[nodiscard]] Expression parse_condition(Tokens& tokens, std::vector<Mention>& mentions, CountedPatterns& counted);
 
 /// Parses name: value {, name: value} up to the closing brace, which stays. The result says that the element has these values.
 [[nodiscard]] std::vector<Expression> parse_properties(Tokens& tokens, Element element);

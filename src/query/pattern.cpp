@@ -9,7 +9,9 @@
 //   element = [word] [labels] ["{" word ":" literal {"," word ":" literal} "}"] ["WHERE" condition]
 //   labels  = ":" word {"|" word}
 //
-// condition_parser.hpp has the grammar of conditions.
+// condition_parser.hpp has the grammar of conditions. Within them, COUNT { counted } and EXISTS { counted } stand for
+//
+//   counted = ["DISTINCT" word {"," word} "|"] path {"," path} ["WHERE" condition]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,6 +22,7 @@
 
 #include "base/word.hpp"
 #include "query/condition_parser.hpp"
+#include "query/counted_scope.hpp"
 #include "query/flaw.hpp"
 #include "query/tokens.hpp"
 
@@ -48,9 +51,9 @@ std::optional<Expression> conjunction(std::vector<Expression> conditions) {
   return Expression{Expression::Kind::logical_and, {}, {}, {}, std::move(parts)};
 }
 
-class PatternParser {
+class PatternParser final : public CountedPatterns {
  public:
-  PatternParser(const SourceText& source, std::string_view name) : tokens_(source) { query_.name = name; }
+  PatternParser(Tokens& tokens, std::string_view name) : tokens_(tokens) { query_.name = name; }
 
   Query parse() {
     if (tokens_.is_keyword("MATCH")) tokens_.advance();
@@ -73,6 +76,7 @@ class PatternParser {
     refuse_idle_names();
     name_anonymous();
     for (Expression& condition : pending_) {
+      if (condition.kind == Expression::Kind::count) refuse_idle_count({}, counted_[condition.element.index], tokens_.source());
       resolve(condition);
       conditions_.push_back(std::move(condition));
     }
@@ -81,7 +85,55 @@ class PatternParser {
     return std::move(query_);
   }
 
+  std::uint32_t parse_counted() override {
+    if (within_count_) tokens_.fail("a count within a count", "count a pattern of one edge, or a path of two");
+    PatternParser inner(tokens_, {});
+    counted_.push_back(inner.parse_scope());
+    return static_cast<std::uint32_t>(counted_.size() - 1);
+  }
+
  private:
+  /// Parses what is counted, from the opening brace to behind the closing one.
+  CountedScope parse_scope() {
+    within_count_ = true;
+    CountedScope scope;
+    scope.offset = tokens_.now().offset;
+    tokens_.end_condition();
+    tokens_.advance();
+    if (tokens_.is_keyword("DISTINCT")) {
+      do {
+        tokens_.advance();
+        if (!tokens_.is(TokenKind::word))
+          tokens_.fail_expected("the name of a vertex", "write COUNT { DISTINCT s | (s)-->(a) }");
+        scope.distinct.push_back({tokens_.now().text, tokens_.now().offset, true});
+        tokens_.advance();
+      } while (tokens_.is(TokenKind::comma));
+      tokens_.expect(TokenKind::pipe, "',' or '|'", "write COUNT { DISTINCT s | (s)-->(a) }");
+    }
+    path();
+    while (tokens_.is(TokenKind::comma)) {
+      tokens_.advance();
+      path();
+    }
+    if (tokens_.is_keyword("WHERE")) {
+      tokens_.enter_condition();
+      where();
+    }
+    if (!tokens_.is(TokenKind::right_brace)) {
+      if (tokens_.is_keyword("WITHIN")) tokens_.fail("WITHIN in a counted pattern", "write it at the end of the whole pattern");
+      if (!pending_.empty()) refuse_after_condition("'}'");
+      tokens_.fail_expected("',', WHERE or '}'", "close what is counted by a brace");
+    }
+    tokens_.enter_condition();
+    refuse_idle_names();
+    scope.query = std::move(query_);
+    scope.properties = std::move(conditions_);
+    scope.conditions = std::move(pending_);
+    scope.mentions = std::move(mentions_);
+    scope.places = std::move(places_);
+    return scope;
+  }
+
   void path() {
     std::uint32_t left = vertex();
     while (tokens_.is(TokenKind::minus) || tokens_.is(TokenKind::less)) left = edge(left);
@@ -189,14 +241,21 @@ class PatternParser {
   }
 
   /// Parses a condition, whose elements are mentions yet.
-  void where() { pending_.push_back(parse_condition(tokens_, mentions_)); }
+  void where() { pending_.push_back(parse_condition(tokens_, mentions_, *this)); }
 
   /// Replaces the mentions in a condition by the elements that they name.
   void resolve(Expression& expression) const {
     if (expression.kind == Expression::Kind::attribute || expression.kind == Expression::Kind::id) {
       expression.element = element_of(mentions_[expression.element.index]);
     }
-    for (Expression& operand : expression.operands) resolve(operand);
+    for (Expression& operand : expression.operands) {
+      if (operand.kind == Expression::Kind::count)
+        refuse_idle_count(expression, counted_[operand.element.index], tokens_.source());
+      resolve(operand);
+    }
+    if (expression.kind != Expression::Kind::count) return;
+    expression.pattern.push_back(resolve_counted(counted_[expression.element.index], query_, tokens_.source()));
+    expression.element = {};
   }
 
   [[nodiscard]] Element element_of(const Mention& mention) const {
@@ -246,11 +305,13 @@ class PatternParser {
   void refuse_idle_names() const {
     for (std::size_t e = 0; e < query_.edges.size(); ++e) {
       const QueryEdge& edge = query_.edges[e];
-      const bool used =
-          std::any_of(mentions_.begin(), mentions_.end(), [&](const Mention& m) { return m.name == edge.name; }) ||
-          std::any_of(conditions_.begin(), conditions_.end(), [&](const Expression& c) {
-            return c.operands[0].element == Element{Element::Kind::edge, std::uint32_t(e)};
-          });
+      const auto named = [&](const Mention& m) { return m.name == edge.name; };
+      const bool used = std::ranges::any_of(mentions_, named) ||
+                        std::ranges::any_of(
+                            counted_, [&](const CountedScope& scope) { return std::ranges::any_of(scope.mentions, named); }) ||
+                        std::any_of(conditions_.begin(), conditions_.end(), [&](const Expression& c) {
+                          return c.operands[0].element == Element{Element::Kind::edge, std::uint32_t(e)};
+                        });
       const bool alone = std::none_of(query_.edges.begin(), query_.edges.end(), [&](const QueryEdge& other) {
         return &other != &edge && (std::minmax(other.source, other.target) == std::minmax(edge.source, edge.target));
       });
@@ -278,8 +339,10 @@ class PatternParser {
     }
   }
 
-  Tokens tokens_;
+  Tokens& tokens_;
   Query query_;
+  bool within_count_ = false;          // what is parsed stands within the braces of a count
+  std::vector<CountedScope> counted_;  // as parsed, by number
   std::unordered_map<std::string, std::uint32_t> vertex_names_;
   std::unordered_map<std::string, std::uint32_t> edge_names_;
   std::unordered_set<std::string> quoted_names_;  // of edges, in backquotes
@@ -294,7 +357,8 @@ class PatternParser {
 
 Query parse_pattern(std::string_view text, std::string_view name, std::string_view where) {
   const query::SourceText source(text, where);
-  return query::PatternParser(source, name).parse();
+  query::Tokens tokens(source);
+  return query::PatternParser(tokens, name).parse();
 }
 
 }  // namespace deltamatch

@@ -6,6 +6,8 @@
 #include <limits>
 #include <sstream>
 
+#include "property/draw_counts.hpp"
+
 namespace deltamatch::property {
 namespace {
 
@@ -423,6 +425,12 @@ Standing draw_standing(const World& world, bool directed, std::size_t number) {
   standing.options.count = embeddings ? CountMode::embeddings : CountMode::subgraphs;
   standing.options.list = !world.traits.counting && *below(2) == 0;
   if (world.traits.edges != EdgeModel::simple || world.traits.attributes) draw_conditions(world, standing);
+  if (!world.traits.counts || *below(6) == 0) return standing;
+  draw_counts({directed, world.schema.model != EdgeModel::simple,
+               [&] { return *below(2) == 0 ? LabelSet() : draw_labels(world.vertex_labels); },
+               [&] { return *below(2) == 0 ? LabelSet() : draw_labels(world.edge_labels); },
+               [&](const Query& query) { return draw_comparison(world, query); }},
+              standing.query);
   return standing;
 }
 

@@ -30,6 +30,8 @@ struct Traits {
   bool within = false;
   /// The stream only inserts edges.
   bool insertions = false;
+  /// Conditions count.
+  bool counts = false;
 };
 
 [[nodiscard]] rc::Gen<Scenario> scenarios(const Traits& traits = {});

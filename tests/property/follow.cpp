@@ -141,7 +141,8 @@ Output Subject::process(std::span<const Record> records) {
 Judge::Judge(const Scenario& scenario)
     : scenario_(scenario),
       model_(scenario.directed, scenario.window, scenario.schema, scenario.reads_vertices(), scenario.retained()) {
-  for (const auto& [query, options] : scenario.queries) matchers_.emplace_back(query, options.mode, options.count);
+  for (const auto& [query, options] : scenario.queries)
+    matchers_.emplace_back(query, options.mode, options.count, options.induced);
   after_.resize(matchers_.size());
   ids_.resize(matchers_.size());
   matches_.resize(matchers_.size());

@@ -87,6 +87,8 @@ class Interpreter {
       case Kind::id: {
         return values_.id(node.element);
       }
+      case Kind::count:
+        return Rational(values_.count(node.pattern[0]));
       case Kind::attribute: {
         const bool time = node.element.kind == Element::Kind::edge && node.name == "time";
         return value_of(values_.attribute(node.element, node.name), time ? 0 : values_.type(node.element, node.name).scale);

@@ -21,6 +21,7 @@ struct Values {
   std::function<Stored(const Element&, const std::string& name)> attribute;
   std::function<AttributeType(const Element&, const std::string& name)> type;  ///< not asked for an edge's time
   std::function<std::variant<std::int64_t, std::string>(const Element&)> id;
+  std::function<std::int64_t(const CountedPattern&)> count{};  ///< how many matches the pattern has beside this one
 };
 
 /// TRUE, FALSE, or nullopt for NULL.

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "match/counted_filter.hpp"
+
 namespace deltamatch::engine {
 
 void BatchListing::open(const graph::DataGraph& graph, std::span<match::QueryTask> tasks,
@@ -35,10 +37,23 @@ void BatchListing::deliver(std::size_t query, const Delivery::MatchContext& cont
     for_each(query, context.added, most, write);
 }
 
+void BatchListing::add(std::size_t query, match::Pass pass, const match::FoundMatches& found) {
+  if (found.count == 0) return;
+  Delivery::Batch batch = collectors_[query].delivery().translate(*graph_, found);
+  watch_->handed(query, batch.ids.size());
+  spool_.add(list_of(query, pass), std::move(batch));
+}
+
 void BatchListing::Collector::take(const match::Records& records, match::Pass pass) {
   BatchWatch& watch = *listing_->watch_;
   throw_if_stopped(watch.stop());
-  Delivery::Batch batch = delivery_->translate(*listing_->graph_, *task_, records, watch.stop());
+  const match::Records* left = &records;
+  match::Records kept;
+  if (counted_ != nullptr) {
+    kept = match::keep_counted(*task_->query, records, pass, *counted_);
+    left = &kept;
+  }
+  Delivery::Batch batch = delivery_->translate(*listing_->graph_, *task_, *left, watch.stop());
   watch.handed(query_, batch.ids.size());
   listing_->spool_.add(list_of(query_, pass), std::move(batch));
 }

@@ -11,6 +11,7 @@
 #include "engine/batch/batch_watch.hpp"
 #include "engine/listing/delivery.hpp"
 #include "engine/listing/spool.hpp"
+#include "match/counted_changes.hpp"
 #include "match/matcher.hpp"
 
 namespace deltamatch::engine {
@@ -28,12 +29,21 @@ class BatchListing {
   /// - Once the watch says that the batch must stop, taking throws Stopped.
   void open(const graph::DataGraph& graph, std::span<match::QueryTask> tasks, std::span<const Delivery* const> deliveries,
             bool differ, bool keep, BatchWatch& watch);
+  /// Lets a query list only the matches for which its counting conditions hold. Call it behind `open`. The batch must outlive
+  /// the matching.
+  void filter(std::size_t query, const match::CountedBatch& batch) { collectors_[query].filter(batch); }
+  /// Lists matches of a query that were found as embeddings.
+  void add(std::size_t query, match::Pass pass, const match::FoundMatches& found);
   /// Forgets all matches.
   void clear() noexcept;
 
   /// The digest of all matches that a query listed under a sign, including those that the other sign also lists.
   [[nodiscard]] const MatchDigest& digest(std::size_t query, match::Pass pass) const noexcept {
     return spool_.digest(list_of(query, pass));
+  }
+  /// The number of those matches.
+  [[nodiscard]] std::uint64_t matches(std::size_t query, match::Pass pass) const noexcept {
+    return spool_.matches(list_of(query, pass));
   }
   /// Calls visit(match) for up to `most` matches of a query and a sign, ordered by id. Throws Stopped once the batch must stop.
   template <class Visit>
@@ -49,12 +59,14 @@ class BatchListing {
         : listing_(&listing), query_(query), delivery_(&delivery), task_(&task) {}
     void take(const match::Records& records, match::Pass pass) override;
     [[nodiscard]] const Delivery& delivery() const noexcept { return *delivery_; }
+    void filter(const match::CountedBatch& batch) noexcept { counted_ = &batch; }
 
    private:
     BatchListing* listing_;
     std::size_t query_;
     const Delivery* delivery_;
     const match::QueryTask* task_;
+    const match::CountedBatch* counted_ = nullptr;  // if the query counts
   };
 
   static constexpr std::size_t lists = 3;  // of a query: one for each pass

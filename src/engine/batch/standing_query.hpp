@@ -9,12 +9,16 @@
 namespace deltamatch::engine {
 
 struct StandingQuery {
-  StandingQuery(const Query& query, const QueryOptions& wanted, graph::DataGraph& graph)
-      : options(wanted), bound(query, wanted.mode, wanted.count, graph), delivery(bound) {}
+  StandingQuery(const Query& asked, const QueryOptions& wanted, graph::DataGraph& graph)
+      : query(asked),
+        options(wanted),
+        bound(plan::standing_form(asked, wanted), wanted.mode, wanted.count, graph),
+        delivery(bound, query) {}
 
   /// Makes plans if there are none yet, or if the graph has changed much since they were made.
   void refresh_plans();
 
+  Query query;  ///< as it was asked; `bound` may have further conditions
   QueryOptions options;
   QueryBudget budget;
   plan::BoundQuery bound;

@@ -12,6 +12,7 @@
 #include "deltamatch/result.hpp"
 #include "graph/data_graph.hpp"
 #include "match/matcher.hpp"
+#include "match/pattern_search.hpp"
 #include "query/arcs.hpp"
 #include "query/fingerprint.hpp"
 
@@ -27,7 +28,9 @@ struct ListedMatch {
 /// What it takes to deliver the matches of one query. Made once per query.
 class Delivery {
  public:
-  explicit Delivery(const plan::BoundQuery& query);
+  explicit Delivery(const plan::BoundQuery& query) : Delivery(query, query.query) {}
+  /// `named` gives the matches their ids. It has the vertices and edges of the query, but may have other conditions.
+  Delivery(const plan::BoundQuery& query, const Query& named);
 
   /// Translated matches. `vertices` and `edges` hold one run per match, in the query's order.
   struct Batch {
@@ -79,12 +82,18 @@ class Delivery {
   [[nodiscard]] Batch translate(const graph::DataGraph& graph, const match::QueryTask& task, const match::Records& records,
                                 const StopFlag* stop = nullptr) const;
 
+  /// Translates matches that were found as embeddings, each at least once. If subgraphs are counted, those of one class become
+  /// one match.
+  [[nodiscard]] Batch translate(const graph::DataGraph& graph, const match::FoundMatches& found) const;
+
   /// Writes the matches to the sink, ordered by id.
   void write(const graph::DataGraph& graph, const Batch& batch, const MatchContext& context, MatchSink& sink) const;
 
  private:
   void add(const graph::DataGraph& graph, std::span<const VertexId> vertices, std::span<const graph::Edge> edges,
            Batch& batch) const;
+  [[nodiscard]] query::Permutation least_image(const graph::DataGraph& graph, std::span<const VertexId> vertices,
+                                               std::span<VertexId> image) const;
   [[nodiscard]] MatchId id_of(const graph::DataGraph& graph, std::span<const VertexId> vertices,
                               std::span<const graph::Edge> edges) const;
 

@@ -1,0 +1,36 @@
+#include "engine/batch/counted_batches.hpp"
+
+namespace deltamatch::engine {
+
+void CountedBatches::add(const plan::BoundQuery& query, Timestamp span, const Watermarks& watermarks) {
+  std::unique_ptr<match::CountedBatch>& added = batches_.emplace_back();
+  if (!query.counts_something()) return;
+  if (query.vertices() == 1 && !vertices_) vertices_ = resolver_->vertex_changes();
+  const auto aged = [&](std::optional<Timestamp> watermark) {
+    Timestamp time = 0;
+    const bool any = span > 0 && watermark && !__builtin_sub_overflow(*watermark, span, &time);
+    return any ? std::optional(time) : std::nullopt;
+  };
+  added = std::make_unique<match::CountedBatch>(match::CountedBatch{.inserted = inserted_,
+                                                                    .removed = removed_,
+                                                                    .resolved = resolved_,
+                                                                    .vertices = query.vertices() == 1 ? &*vertices_ : nullptr,
+                                                                    .aged_before = aged(watermarks.before),
+                                                                    .aged_after = aged(watermarks.after)});
+}
+
+void CountedBatches::filter(BatchListing& listing) const {
+  for (std::size_t q = 0; q < batches_.size(); ++q) {
+    if (batches_[q]) listing.filter(q, *batches_[q]);
+  }
+}
+
+void CountedBatches::find_turned(std::size_t query, const match::QueryTask& task, Workers& workers,
+                                 BatchListing& listing) const {
+  if (!batches_[query]) return;
+  const match::TurnedMatches turned = match::find_turned(task, *batches_[query], workers);
+  listing.add(query, match::Pass::removed, turned.vanished);
+  listing.add(query, match::Pass::added, turned.appeared);
+}
+
+}  // namespace deltamatch::engine
