@@ -8,36 +8,9 @@
 #include <vector>
 
 #include "deltamatch/condition.hpp"
+#include "deltamatch/query_element.hpp"
 
 namespace deltamatch {
-
-/// A sorted set of labels without duplicates. The empty set is a wildcard: any label. The empty string stands for the empty
-/// label.
-using LabelSet = std::vector<std::string>;
-
-struct QueryVertex {
-  std::string name;  ///< unique within the query; bindings are reported under it
-  LabelSet labels;
-  friend bool operator==(const QueryVertex&, const QueryVertex&) = default;
-};
-
-/// How many data edges in a row a quantified query edge maps to. They are the steps of a path from its source to its target.
-struct Quantifier {
-  std::uint32_t least = 1;
-  std::uint32_t most = 1;
-  friend bool operator==(const Quantifier&, const Quantifier&) = default;
-};
-
-struct QueryEdge {
-  std::uint32_t source = 0;  ///< index into Query::vertices
-  std::uint32_t target = 0;
-  LabelSet labels;
-  bool directed = true;                    ///< false: matches a data edge of either direction
-  std::string name{};                      ///< unique within the query, also among the vertices; empty: the edge has no name
-  std::optional<Quantifier> quantifier{};  ///< the edge is a path; it then has a name, and may lead back to its source
-  std::optional<Expression> each{};        ///< of a path: each step must make it TRUE
-  friend bool operator==(const QueryEdge&, const QueryEdge&) = default;
-};
 
 inline constexpr std::size_t min_query_vertices = 2;
 inline constexpr std::size_t max_query_vertices = 32;
@@ -55,11 +28,11 @@ struct Query {
 };
 
 /// Checks a query. Throws Error(configuration) unless all of this holds:
-/// - The query is connected and has 2 to 32 vertices with unique names. With paths, this holds for each of its variants.
+/// - The query is connected and has 2 to 32 vertices with unique names. It may have a single one if its condition counts. With
+///   paths, this holds for each of its variants.
 /// - No edge is a self-loop, and both ends of every edge are in range.
 /// - The label sets are sorted.
 /// - Two edges with the same ends, direction and labels both have names. Only graphs of the models `keyed` and `events` have
-/// two
 ///   such edges.
 /// - The names of edges differ from each other and from those of vertices.
 /// - The condition is well formed: see Expression. It names elements of the query only.

@@ -157,7 +157,7 @@ void append_cause(std::string& out, const Match& match) {
 }
 
 std::optional<Timestamp> written_time(const Match& match, const MatchForm& form) {
-  if (form.version() == 1) return match.time;
+  if (form.version() == 1 || match.edges.empty()) return match.time;
   std::optional<Timestamp> newest;
   for (const MatchedEdge& edge : match.edges) newest = std::max(newest, edge.time);  // nullopt is the least
   return newest;

@@ -42,7 +42,8 @@ void append_edges(std::string& out, const Match& match, const MatchForm& form);
 /// [0,2], and for an edge of a path the number of its step: [0,[1,2]]
 void append_cause(std::string& out, const Match& match);
 
-/// The time of the match as it is written: in version 1 the batch's watermark, in version 2 the time of its newest edge.
+/// The time of the match as it is written. In version 1 it is the batch's watermark, in version 2 the time of the newest edge.
+/// A match without edges has the watermark.
 [[nodiscard]] std::optional<Timestamp> written_time(const Match& match, const MatchForm& form);
 
 /// The whole match as one JSON object without a line end. make_jsonl_sink describes the object.

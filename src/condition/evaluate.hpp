@@ -11,8 +11,9 @@
 
 namespace deltamatch::condition {
 
-/// Where a program finds values. Elements are indices into Program::elements, slots those of the Schema. Nullopt is NULL. A
-/// symbol constant that the graph does not know has a number that no attribute has.
+/// Where a program finds values. If it counts, `count(slot)` says how many matches a pattern has. Elements are indices into
+/// Program::elements, slots those of the Schema. Nullopt is NULL. A symbol constant that the graph does not know has a number
+/// that no attribute has.
 template <typename S>
 concept ValueSource = requires(const S& source, std::uint32_t element, std::uint32_t slot) {
   { source.raw(element, slot) } -> std::same_as<std::optional<std::int64_t>>;  // a double by its bits, a symbol by its number
@@ -155,6 +156,9 @@ Truth run(const Program& program, const Source& source) {
         break;
       case Operation::load_id:
         stack[top++] = {false, 0, 0, source.id(step.element)};
+        break;
+      case Operation::load_count:
+        if constexpr (requires { source.count(step.slot); }) stack[top++] = {false, source.count(step.slot), 0, {}};
         break;
       case Operation::scale:
         stack[top - 1 - step.slot].exact *= step.exact;

@@ -65,7 +65,7 @@ QueryFamily& Engine::Impl::find(QueryId query) {
 
 std::string query_fingerprint(const Query& query, const QueryOptions& options) {
   const query::Fingerprint bits = query::fingerprint_of_variants(query, options.mode, options.count);
-  return to_string(MatchId{bits.high, bits.low});
+  return to_string(MatchId{options.induced ? ~bits.high : bits.high, bits.low});
 }
 
 Engine::Engine(const EngineOptions& options) : impl_(std::make_unique<Impl>(options)) {}
@@ -202,7 +202,7 @@ std::string Engine::explain(const Query& query, const StaticOptions& options, Fi
   if (std::string cliques = engine::explain_clique(impl_->clique_scene(), query, options); !cliques.empty()) return cliques;
   const engine::QueryFamily family(query, options.query, impl_->graph);
   return engine::variants_text(family) +
-         engine::explain_whole(impl_->scene(impl_->needs_cpu(options)), family.variants.back()->bound.query, options, filtered);
+         engine::explain_whole(impl_->scene(impl_->needs_cpu(options)), family.variants.back()->query, options, filtered);
 }
 
 std::string Engine::explain(QueryId query) {

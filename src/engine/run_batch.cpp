@@ -7,6 +7,7 @@
 
 #include "base/checked.hpp"
 #include "base/seconds.hpp"
+#include "engine/batch/counted_batches.hpp"
 #include "engine/engine_impl.hpp"
 #include "estimate/estimator.hpp"
 
@@ -56,6 +57,7 @@ class Engine::Impl::BatchRun {
   [[nodiscard]] Count total(std::span<const Matched> of, std::size_t query) const;
   void leave_out_expired();
   void look_for_transient();
+  void look_for_counts();
   [[nodiscard]] std::vector<match::QueryTask> make_tasks();
   std::vector<match::QueryResult> match_rounds(std::span<match::QueryTask> tasks, match::MatchSteps& steps);
   void match_alone(std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results, match::MatchSteps& steps);
@@ -86,11 +88,12 @@ class Engine::Impl::BatchRun {
 
   std::array<match::PassWork, 3> passes_{};  // the last one is that of transient matches
   std::optional<match::TransientRule> transient_rule_;
-  std::vector<graph::Edge> deleted_;      // by records, if edges are kept for conditions
-  std::vector<Timestamp> deleted_marks_;  // their marks
-  std::vector<StandingQuery*> variants_;  // by task
-  std::vector<Tasks> tasks_;              // by query
-  std::vector<Matched> removed_;          // by task, as are the next two
+  std::vector<graph::Edge> deleted_;               // by records, if edges are kept for conditions
+  std::vector<Timestamp> deleted_marks_;           // their marks
+  std::vector<StandingQuery*> variants_;           // by task
+  std::vector<Tasks> tasks_;                       // by query
+  std::optional<engine::CountedBatches> counted_;  // if a query counts
+  std::vector<Matched> removed_;                   // by task, as are the next two
   std::vector<Matched> added_;
   std::vector<Matched> transient_;  // they appear and vanish
   LevelCounts levels_;
@@ -172,6 +175,7 @@ void Engine::Impl::BatchRun::estimate() {
   if (engine_->retains()) leave_out_expired();
   look_for_transient();
   find_tasks();
+  look_for_counts();
   for (StandingQuery* variant : variants_) variant->refresh_plans();
   if (!engine_->trials.due(net_passes())) return;
   const auto start = Clock::now();
@@ -210,6 +214,15 @@ void Engine::Impl::BatchRun::look_for_transient() {
                 .transient = &*transient_rule_};
 }
 
+// Prepares what queries that count need to know of the batch.
+void Engine::Impl::BatchRun::look_for_counts() {
+  const auto counts = [](const StandingQuery* variant) { return variant->bound.counts_something(); };
+  if (std::ranges::none_of(variants_, counts)) return;
+  counted_.emplace(engine_->graph, engine_->resolver, passes_[1].anchors, passes_[0].anchors);
+  for (const StandingQuery* variant : variants_)
+    counted_->add(variant->bound, engine_->report_span(variant->bound.query), {engine_->watermark, resolved_->watermark});
+}
+
 void Engine::Impl::BatchRun::match() {
   const auto start = Clock::now();
   std::vector<match::QueryTask> tasks = make_tasks();
@@ -235,7 +248,8 @@ std::vector<match::QueryTask> Engine::Impl::BatchRun::make_tasks() {
   engine_->watch.follow(followed, engine_->workers.size(), engine_->matcher->separates_tasks());
   tasks.reserve(variants_.size());
   for (const StandingQuery* variant : variants_) {
-    tasks.push_back({&variant->bound, &variant->plans, variant->options.list || resolved_->renumbered()});
+    const bool list = variant->options.list || resolved_->renumbered() || variant->bound.counts_something();
+    tasks.push_back({&variant->bound, &variant->plans, list});
     tasks.back().span = engine_->report_span(variant->bound.query);
   }
   for (std::size_t q = 0; q < tasks_.size(); ++q) {
@@ -256,15 +270,19 @@ std::vector<match::QueryResult> Engine::Impl::BatchRun::match_rounds(std::span<m
   const bool renumbered = resolved_->renumbered();
   const auto begin_anew = [&] {
     engine_->listing.open(engine_->graph, tasks, deliveries, renumbered, delivers() || renumbered, engine_->watch);
+    if (counted_) counted_->filter(engine_->listing);
     for (std::size_t i = 0; i < results.size(); ++i) {
       results[i] = {};
       results[i].plans.resize(tasks[i % tasks.size()].plans->plans.size());
     }
   };
   begin_anew();
-  if (passes_[0].anchors.empty() && passes_[0].changed.empty() && passes_[1].anchors.empty()) return results;
+  const bool edges = !passes_[0].anchors.empty() || !passes_[0].changed.empty() || !passes_[1].anchors.empty();
+  if (!edges && !(counted_ && counted_->touches_vertices())) return results;
   const StopFlag* stop = engine_->watch.begin_round();
   match_together(tasks, results, stop, steps);
+  for (std::size_t t = 0; counted_ && t < tasks.size(); ++t)
+    counted_->find_turned(t, tasks[t], engine_->workers, engine_->listing);
   throw_if_stopped(engine_->watch.stop());
   if (engine_->watch.end_round()) {
     begin_anew();
@@ -293,6 +311,8 @@ void Engine::Impl::BatchRun::match_alone(std::span<const match::QueryTask> tasks
     std::vector<match::QueryResult> found;
     for (std::size_t p = 0; p < passes().size(); ++p) std::ranges::move(own(p), std::back_inserter(found));
     match_together(tasks.subspan(first, count), found, engine_->watch.begin_round(q), steps);
+    for (std::size_t t = first; counted_ && t < first + count; ++t)
+      counted_->find_turned(t, tasks[t], engine_->workers, engine_->listing);
     throw_if_stopped(engine_->watch.stop());
     for (std::size_t p = 0; p < passes().size(); ++p)
       std::ranges::move(std::span(found).subspan(p * count, count), own(p).begin());
@@ -310,6 +330,10 @@ std::vector<Matched> Engine::Impl::BatchRun::gather(match::Pass pass, std::span<
       tasks[q].taker->take(results[q].records, pass);
       results[q].records = {};
       matched[q].digest = engine_->listing.digest(q, pass);
+    }
+    if (tasks[q].query->counts_something()) {
+      matched[q].count = engine_->listing.matches(q, pass);
+      if (!variants_[q]->options.list) matched[q].digest = {};
     }
     matched[q].plans = std::move(results[q].plans);
   }

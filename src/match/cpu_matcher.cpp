@@ -107,7 +107,7 @@ class CpuMatcher final : public Matcher {
  private:
   /// Whether a query is matched in lists in order of time.
   static bool in_time_order(const plan::BoundQuery& query) noexcept {
-    return query.conditional() && !query.induced && query.graph().edge_table != nullptr;
+    return query.conditional() && !query.induced && !query.edges.empty() && query.graph().edge_table != nullptr;
   }
 
   /// Finds the plans that lead nowhere in this pass.
@@ -355,7 +355,7 @@ class CpuMatcher final : public Matcher {
       return;
     }
     FoundCounter tally;
-    if (task.watch != nullptr)
+    if (task.watch != nullptr && !task.query->counts_something())
       tally = FoundCounter(task.watch->found(thread, task.progress_index), matches_of_each(task, piece.plan.plan));
     if (!task.list) {
       walk(piece, task, result, worker, partial, step_budget, tally);
@@ -375,7 +375,7 @@ class CpuMatcher final : public Matcher {
     if (plan.levels.size() >= limits_.levels) worker.space.open(*task.query, plan, vertices_);
     if (task.list) worker.recorder.open(into.records, piece.plan.plan, task, pass);
     FoundCounter tally;
-    if (task.watch != nullptr)
+    if (task.watch != nullptr && !task.query->counts_something())
       tally = FoundCounter(task.watch->found(thread, task.progress_index), matches_of_each(task, piece.plan.plan));
     walk(piece, task, into.plans[piece.plan.plan], worker, partial, step_budget, tally);
   }

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <optional>
 
+#include "condition/counted.hpp"
 #include "deltamatch/error.hpp"
 #include "query/alike.hpp"
 
@@ -25,8 +26,8 @@ graph::Direction direction(const graph::DataGraph& graph, const QueryEdge& edge,
 }
 
 /// Refuses query edges that are alike, if the graph has no such edges, or if matches of them cannot be counted once yet.
-void check_alike(const Query& query, CountMode count, const graph::DataGraph& graph) {
-  const auto alike = query::find_alike_edges(query);
+void check_alike(const Query& query, CountMode count, const graph::DataGraph& graph, std::uint32_t own) {
+  const auto alike = query::find_alike_edges(query, own);
   if (!alike) return;
   const std::string edges = "the edges '" + query.edges[alike->first].name + "' and '" + query.edges[alike->second].name + "'";
   if (graph.model() == EdgeModel::simple) {
@@ -41,13 +42,13 @@ void check_alike(const Query& query, CountMode count, const graph::DataGraph& gr
   }
 }
 
-void check(const Query& query, MatchMode mode, CountMode count, const graph::DataGraph& graph) {
+void check(const Query& query, MatchMode mode, CountMode count, const graph::DataGraph& graph, std::uint32_t own) {
   if (mode != MatchMode::isomorphism && count == CountMode::subgraphs) {
     throw Error(ErrorKind::configuration, "query " + query.name, "subgraphs can be counted only with isomorphism",
                 "count embeddings, or use isomorphism");
   }
   condition::check(query, graph.schema(), "query " + query.name);
-  check_alike(query, count, graph);
+  check_alike(query, count, graph, own);
   if (graph.directed()) return;
   for (const QueryEdge& edge : query.edges) {
     if (!edge.directed) continue;
@@ -59,6 +60,21 @@ void check(const Query& query, MatchMode mode, CountMode count, const graph::Dat
 }
 
 }  // namespace
+
+Query standing_form(const Query& query, const QueryOptions& options) {
+  if (!options.induced) return query;
+  if (options.mode != MatchMode::isomorphism) {
+    throw Error(ErrorKind::configuration, "query " + query.name, "a standing query is induced only with isomorphism",
+                "use isomorphism, or leave induced out");
+  }
+  validate(query, "query " + query.name);
+  return condition::induced(query);
+}
+
+bool counts_something(const Query& query) noexcept {
+  const auto counts = [](const std::optional<Expression>& condition) { return condition && condition::counts(*condition); };
+  return counts(query.where) || std::ranges::any_of(query.edges, [&](const QueryEdge& edge) { return counts(edge.each); });
+}
 
 bool admits(const LabelIds& labels, LabelId label) noexcept {
   return labels.empty() || std::binary_search(labels.begin(), labels.end(), label);
@@ -110,33 +126,92 @@ std::string_view BoundQuery::edge_label(LabelId label) const { return edge_label
 
 void BoundQuery::bind_symbols() {
   if (symbol_edition_ == graph_->symbols.edition()) return;
-  symbols.resize(conditions.size());
-  for (std::size_t c = 0; c < conditions.size(); ++c) {
-    symbols[c].clear();
-    for (const std::string& text : conditions[c].texts) {
+  const auto look_up = [&](const condition::Program& program, std::vector<std::int64_t>& numbers) {
+    numbers.clear();
+    for (const std::string& text : program.texts) {
       const std::optional<std::uint32_t> symbol = graph_->symbols.find(text);
-      symbols[c].push_back(symbol ? std::int64_t{*symbol} : -1 - static_cast<std::int64_t>(symbols[c].size()));
+      numbers.push_back(symbol ? std::int64_t{*symbol} : -1 - static_cast<std::int64_t>(numbers.size()));
     }
-  }
+  };
+  symbols.resize(conditions.size());
+  for (std::size_t c = 0; c < conditions.size(); ++c) look_up(conditions[c], symbols[c]);
+  for (CountedCondition& condition : counted) look_up(condition.program, condition.symbols);
+  for (const BoundCount& bound : counts) bound.pattern->bind_symbols();
   symbol_edition_ = graph_->symbols.edition();
 }
 
 bool BoundQuery::reads_vertex_attributes() const noexcept {
   using condition::Operation;
-  return std::ranges::any_of(conditions, [](const condition::Program& program) {
+  const auto reads = [](const condition::Program& program) {
     return std::ranges::any_of(program.code, [&](const condition::Instruction& step) {
       return step.operation >= Operation::load_exact && step.operation <= Operation::load_symbol &&
              program.elements[step.element].kind == Element::Kind::vertex;
     });
-  });
+  };
+  return std::ranges::any_of(conditions, reads) ||
+         std::ranges::any_of(counted, [&](const CountedCondition& condition) { return reads(condition.program); }) ||
+         std::ranges::any_of(counts, [](const BoundCount& bound) { return bound.pattern->reads_vertex_attributes(); });
 }
 
 bool BoundQuery::outdated() const {
-  return vertex_labels_.outdated(graph_->vertex_labels) || edge_labels_.outdated(graph_->edge_labels);
+  return vertex_labels_.outdated(graph_->vertex_labels) || edge_labels_.outdated(graph_->edge_labels) ||
+         std::ranges::any_of(counts, [](const BoundCount& bound) { return bound.pattern->outdated(); });
+}
+
+// Binds the patterns that the condition counts. Equal ones are bound once.
+void BoundQuery::bind_counts() {
+  counts_ = plan::counts_something(query);
+  if (!counts_) return;
+  const auto bytes_of = [](const CountedPattern& pattern) {
+    std::string bytes;
+    condition::append_bytes(bytes, pattern);
+    return bytes;
+  };
+  for (condition::Program& program : condition::compile_counted(query, graph_->schema(), "query " + query.name)) {
+    CountedCondition& part = counted.emplace_back(CountedCondition{std::move(program), {}, {}});
+    for (const condition::Counted& wanted : part.program.counts) {
+      const auto same = std::ranges::find(counts, bytes_of(wanted.pattern),
+                                          [&](const BoundCount& bound) { return bytes_of(bound.counted.pattern); });
+      part.counts.push_back(static_cast<std::uint32_t>(same - counts.begin()));
+      if (same == counts.end()) {
+        counts.push_back(bind_count(wanted));
+      } else {
+        same->counted.enough = std::max(same->counted.enough, wanted.enough);
+      }
+    }
+  }
+  symbol_edition_.reset();
+  bind_symbols();
+}
+
+BoundCount BoundQuery::bind_count(const condition::Counted& wanted) const {
+  const CountedPattern& pattern = wanted.pattern;
+  BoundCount bound{wanted, nullptr, {}, true};
+  bound.pattern.reset(
+      new BoundQuery(condition::extended(query, pattern), mode, CountMode::embeddings, *graph_, false, pattern.first_edge));
+  for (const QueryEdge& edge : pattern.edges) {
+    for (const std::uint32_t end : {edge.source, edge.target}) {
+      if (end < pattern.first_vertex) bound.shared.push_back(end);
+    }
+  }
+  std::ranges::sort(bound.shared);
+  bound.shared.erase(std::ranges::unique(bound.shared).begin(), bound.shared.end());
+  for (const condition::Program& inner : bound.pattern->conditions) {
+    for (const Element& element : inner.elements) {
+      const bool vertex = element.kind == Element::Kind::vertex;
+      const bool own = element.index >= (vertex ? pattern.first_vertex : pattern.first_edge);
+      if (!own && !(vertex && std::ranges::binary_search(bound.shared, element.index))) bound.closed = false;
+    }
+  }
+  return bound;
 }
 
 BoundQuery::BoundQuery(const Query& q, MatchMode match_mode, CountMode count_mode, graph::DataGraph& graph, bool only_induced)
-    : query((validate(q, "query " + q.name), check(q, match_mode, count_mode, graph), q)),
+    : BoundQuery(q, match_mode, count_mode, graph, only_induced, 0) {}
+
+BoundQuery::BoundQuery(const Query& q, MatchMode match_mode, CountMode count_mode, graph::DataGraph& graph, bool only_induced,
+                       std::uint32_t own)
+    : query((validate(q, "query " + q.name), check(q, match_mode, count_mode, graph, own), q)),
       mode(match_mode),
       count(count_mode),
       induced(only_induced),
@@ -148,6 +223,7 @@ BoundQuery::BoundQuery(const Query& q, MatchMode match_mode, CountMode count_mod
   has_alike_edges_ = query::find_alike_edges(query).has_value();
   if (query.where) conditions = condition::compile_all(query, graph.schema(), "query " + query.name);
   bind_symbols();
+  bind_counts();
   for (const QueryVertex& vertex : query.vertices) labels.push_back(vertex_labels_.bind(vertex.labels, graph.vertex_labels));
   edges.reserve(query.edges.size());
   replaced_.reserve(2 * query.edges.size());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "condition/normal.hpp"
@@ -16,9 +17,9 @@ bool alike(const Query& query, std::uint32_t a, std::uint32_t b) noexcept {
   return !x.directed && x.source == y.target && x.target == y.source;
 }
 
-std::optional<EdgePair> find_alike_edges(const Query& query) {
-  for (std::uint32_t b = 1; b < query.edges.size(); ++b) {
-    for (std::uint32_t a = 0; a < b; ++a) {
+std::optional<EdgePair> find_alike_edges(const Query& query, std::uint32_t first) {
+  for (std::uint32_t b = first; b < query.edges.size(); ++b) {
+    for (std::uint32_t a = first; a < b; ++a) {
       if (alike(query, a, b)) return EdgePair{a, b};
     }
   }
@@ -29,9 +30,14 @@ bool may_exchange(const Query& query, const EdgePair& edges) {
   if (!query.where) return true;
   std::vector<std::uint32_t> numbers(query.edges.size());
   std::iota(numbers.begin(), numbers.end(), 0U);
-  const Expression before = condition::normal_form(*query.where, numbers);
+  const auto form = [&] {
+    std::string bytes;
+    condition::append_bytes(bytes, condition::normal_form(*query.where, numbers));
+    return bytes;
+  };
+  const std::string before = form();
   std::swap(numbers[edges.first], numbers[edges.second]);
-  return condition::normal_form(*query.where, numbers) == before;
+  return form() == before;
 }
 
 }  // namespace deltamatch::query

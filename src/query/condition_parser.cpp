@@ -32,9 +32,8 @@ struct Foreign {
 };
 constexpr std::string_view text_remedy = "text is compared with =, <> and IN";
 constexpr std::string_view function_remedy =
-    "conditions know id(a), duration('PT24H') and datetime('2026-01-31'); least and greatest; and of a path count, first, "
-    "last, "
-    "sum, min, max and prev";
+    "conditions know id(a), duration('PT24H') and datetime('2026-01-31'); least and greatest; COUNT and EXISTS { ... }; "
+    "and of a path count, first, last, sum, min, max and prev";
 constexpr std::string_view average_remedy = "compare the sum: sum(t.amount) >= 100 * count(t)";
 constexpr std::array<Foreign, 12> foreign{{{"STARTS", text_remedy},
                                            {"ENDS", text_remedy},
@@ -58,7 +57,7 @@ struct Function {
 };
 constexpr std::array<Function, 10> functions{
     {{"ID", Kind::id, Mention::Use::vertex, false, "write id(a)"},
-     {"COUNT", Kind::count, Mention::Use::path, false, "write count(t), the number of steps of the path t"},
+     {"COUNT", Kind::steps, Mention::Use::path, false, "write count(t), the number of steps of the path t"},
      {"FIRST", Kind::first, Mention::Use::path, true, "write first(t).amount"},
      {"LAST", Kind::last, Mention::Use::path, true, "write last(t).amount"},
      {"PREV", Kind::previous, Mention::Use::previous, true, "write prev(t).amount"},
@@ -79,7 +78,9 @@ Expression literal(Literal value) { return {Kind::literal, std::move(value), {},
 
 class ConditionParser {
  public:
-  ConditionParser(Tokens& tokens, std::vector<Mention>& mentions) : tokens_(tokens), mentions_(mentions) {}
+  /// `counted` may be null where no condition stands.
+  ConditionParser(Tokens& tokens, std::vector<Mention>& mentions, CountedPatterns* counted = nullptr)
+      : tokens_(tokens), mentions_(mentions), counted_patterns_(counted) {}
 
   Expression condition() {
     return nested([this] {
@@ -253,6 +254,10 @@ class ConditionParser {
     if (!tokens_.is(TokenKind::word)) tokens_.fail_expected("a value", value_remedy);
     const Token name = tokens_.take();
     if (tokens_.is(TokenKind::left_parenthesis)) return function(name);
+    if (tokens_.is(TokenKind::left_brace) && counted_patterns_ != nullptr && !name.backquoted) {
+      if (same_word(name.text, "COUNT")) return count();
+      if (same_word(name.text, "EXISTS")) return node_of(Kind::greater_equal, count(), counted(literal(Decimal{1, 0})));
+    }
     if (tokens_.is(TokenKind::colon)) {
       tokens_.fail_at(name.offset, "a label in a condition", "write the label in the path: (a:Account) or -[t:TRANSFER]->");
     }
@@ -274,6 +279,9 @@ class ConditionParser {
     return std::move(attribute.text);
   }
 
+  /// COUNT { ... } or EXISTS { ... }, after the word.
+  Expression count() { return counted({Kind::count, {}, {Element::Kind::vertex, counted_patterns_->parse_counted()}, {}, {}}); }
+
   /// A function, after its name.
   Expression function(const Token& name) {
     const auto* known = std::find_if(functions.begin(), functions.end(),
@@ -288,7 +296,7 @@ class ConditionParser {
     if (!tokens_.is(TokenKind::word))
       tokens_.fail_expected(known->kind == Kind::id ? "the name of a vertex" : "the name of an edge", known->remedy);
     const Token element = tokens_.take();
-    const bool whole = known->kind == Kind::id || known->kind == Kind::count;
+    const bool whole = known->kind == Kind::id || known->kind == Kind::steps;
     const bool inside = !whole && (!known->attribute_behind || tokens_.is(TokenKind::dot));
     std::string attribute = inside ? attribute_of(element) : "";
     tokens_.expect(TokenKind::right_parenthesis, "')'", known->remedy);
@@ -381,6 +389,7 @@ class ConditionParser {
 
   Tokens& tokens_;
   std::vector<Mention>& mentions_;
+  CountedPatterns* counted_patterns_;
   std::size_t depth_ = 0;
   std::size_t nodes_ = 0;
   std::size_t terms_ = 0;
@@ -395,8 +404,8 @@ std::string_view foreign_remedy(const Token& token) noexcept {
   return found == foreign.end() ? std::string_view() : found->remedy;
 }
 
-Expression parse_condition(Tokens& tokens, std::vector<Mention>& mentions) {
-  return ConditionParser(tokens, mentions).condition();
+Expression parse_condition(Tokens& tokens, std::vector<Mention>& mentions, CountedPatterns& counted) {
+  return ConditionParser(tokens, mentions, &counted).condition();
 }
 
 std::vector<Expression> parse_properties(Tokens& tokens, Element element) {

@@ -6,6 +6,9 @@
 #include <vector>
 
 #include "condition/constant.hpp"
+#include "condition/counted.hpp"
+#include "condition/form.hpp"
+#include "condition/time_bounds.hpp"
 #include "query/paths.hpp"
 
 namespace deltamatch::query {
@@ -45,7 +48,8 @@ struct Step {
 
 class Substitution {
  public:
-  Substitution(const Query& query, const Variant& variant) : paths_(query.edges.size()), edges_(query.edges.size()) {
+  Substitution(const Query& query, const Variant& variant)
+      : variant_(variant), vertices_(query.vertices.size()), paths_(query.edges.size()), edges_(query.edges.size()) {
     for (const Path& path : variant.paths) paths_[path.edge] = &path;
     std::uint32_t next = 0;
     for (std::size_t e = 0; e < edges_.size(); ++e) {
@@ -85,14 +89,50 @@ class Substitution {
     return {Kind::attribute, {}, {Element::Kind::edge, edge}, node.name, {}};
   }
 
+  /// The number of a vertex in the variant. Own vertices of a counted pattern follow all others.
+  [[nodiscard]] std::uint32_t vertex(std::uint32_t number) const {
+    const auto more = static_cast<std::uint32_t>(variant_.query.vertices.size() - vertices_);
+    return number < vertices_ ? number : number + more;
+  }
+  /// The same for the first edge that an edge stands for.
+  [[nodiscard]] std::uint32_t edge(std::uint32_t number) const {
+    const auto more = static_cast<std::uint32_t>(variant_.query.edges.size() - edges_.size());
+    return number < edges_.size() ? edges_[number] : number + more;
+  }
+
+  /// A count, or 0 if nothing can be counted at these lengths.
+  [[nodiscard]] Expression count(const Expression& node, const Step* at) const {  // NOLINT(misc-no-recursion)
+    Expression result = node;
+    for (CountedPattern& pattern : result.pattern) {
+      pattern.first_vertex = vertex(pattern.first_vertex);
+      pattern.first_edge = edge(pattern.first_edge);
+      for (QueryEdge& own : pattern.edges) {
+        own.source = vertex(own.source);
+        own.target = vertex(own.target);
+      }
+      for (std::uint32_t& own : pattern.distinct) own = vertex(own);
+      if (pattern.where.empty()) continue;
+      Expression where = condition(pattern.where[0], at);
+      pattern.where.clear();
+      const bool* truth = truth_of(where);
+      if (truth == nullptr || !*truth) pattern.where.push_back(std::move(where));
+      const Query whole = condition::extended(variant_.query, pattern);
+      if (is_never_true(whole.where) || !condition::has_possible_times(whole)) return literal(Decimal{0, 0});
+    }
+    return result;
+  }
+
   [[nodiscard]] Expression value(const Expression& node, const Step* at) const {  // NOLINT(misc-no-recursion)
-    const bool edge = node.operands.empty() && node.kind != Kind::literal && node.element.kind == Element::Kind::edge;
-    if (!edge) {
+    if (node.kind == Kind::count) return count(node, at);
+    const bool reads = condition::reads_element(node.kind);
+    if (!reads || node.element.kind == Element::Kind::vertex) {
       Expression result = node;
+      if (reads) result.element.index = vertex(node.element.index);
       for (Expression& operand : result.operands) operand = value(operand, at);
       return result;
     }
-    const std::uint32_t first = edges_[node.element.index];
+    const std::uint32_t first = edge(node.element.index);
+    if (node.element.index >= paths_.size()) return read(node, first);
     const Path* path = paths_[node.element.index];
     if (path == nullptr) return read(node, first);
     switch (node.kind) {
@@ -104,7 +144,7 @@ class Substitution {
         return read(node, first);
       case Kind::last:
         return read(node, first + path->steps - 1);
-      case Kind::count:
+      case Kind::steps:
         return literal(Decimal{path->steps, 0});
       default:
         return aggregate(node, first, path->steps);
@@ -128,6 +168,8 @@ class Substitution {
     return sum;
   }
 
+  const Variant& variant_;
+  std::size_t vertices_;              // of the query with paths
   std::vector<const Path*> paths_;    // by edge of the query with paths
   std::vector<std::uint32_t> edges_;  // the same: its first edge in the variant
 };

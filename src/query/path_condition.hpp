@@ -14,9 +14,9 @@ struct Variant;
 /// only if the whole condition is one, or a part is NULL.
 ///
 /// - A function of a path becomes a calculation with its steps. A sum adds from the first step to the last.
-/// - The condition of steps is asked of each. At the first one, what is compared with prev() is not asked: it counts as TRUE,
-/// or
-///   as FALSE below NOT.
+/// - The condition of steps is asked of each. At the first one, what is compared with prev() is not asked. It
+///   counts as TRUE, or as FALSE below NOT.
+/// - A count gets the numbers of the variant. It becomes 0 if its condition can never be TRUE.
 [[nodiscard]] std::optional<Expression> variant_condition(const Query& query, const Variant& variant);
 
 /// Whether a condition from variant_condition is certainly not TRUE.

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "condition/counted.hpp"
 #include "condition/form.hpp"
 #include "condition/time_bounds.hpp"
 #include "query/path_condition.hpp"
@@ -25,6 +26,10 @@ class FreshNames {
   explicit FreshNames(const Query& query) {
     for (const QueryVertex& vertex : query.vertices) taken_.insert(vertex.name);
     for (const QueryEdge& edge : query.edges) taken_.insert(edge.name);
+    if (query.where) take_counted(*query.where);
+    for (const QueryEdge& edge : query.edges) {
+      if (edge.each) take_counted(*edge.each);
+    }
   }
   std::string like(std::string name) {
     while (!taken_.insert(name).second) name += '_';
@@ -32,6 +37,15 @@ class FreshNames {
   }
 
  private:
+  void take_counted(const Expression& condition) {
+    condition::for_each_count(condition, [&](const Expression& count) {
+      for (const CountedPattern& pattern : count.pattern) {
+        for (const QueryVertex& vertex : pattern.vertices) taken_.insert(vertex.name);
+        for (const QueryEdge& edge : pattern.edges) taken_.insert(edge.name);
+      }
+    });
+  }
+
   std::set<std::string> taken_;
 };
 
@@ -116,12 +130,15 @@ bool speaks_well(const Query& query, const Expression& node,
                  std::optional<std::uint32_t> inside) {  // NOLINT(misc-no-recursion): find_flaw bounds the depth
   const bool function = condition::reads_path(node.kind);
   if (function || (node.kind == Expression::Kind::attribute && node.element.kind == Element::Kind::edge)) {
-    const bool path = query.edges[node.element.index].quantifier.has_value();
+    const bool path = node.element.index < query.edges.size() && query.edges[node.element.index].quantifier;
     const bool own = inside == node.element.index;
     if (function != path && !(path && own)) return false;
     if (node.kind == Expression::Kind::previous && !own) return false;
   }
-  return std::ranges::all_of(node.operands, [&](const Expression& operand) { return speaks_well(query, operand, inside); });
+  const auto well = [&](const Expression& part) { return speaks_well(query, part, inside); };
+  return std::ranges::all_of(node.operands, well) && std::ranges::all_of(node.pattern, [&](const CountedPattern& pattern) {
+           return std::ranges::all_of(pattern.where, well);
+         });
 }
 
 std::optional<Flaw> check_path_conditions(const Query& query) {

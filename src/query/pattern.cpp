@@ -13,7 +13,9 @@
 //   values  = "{" word ":" literal {"," word ":" literal} "}"
 //   labels  = ":" word {"|" word}
 //
-// condition_parser.hpp has the grammar of conditions.
+// condition_parser.hpp has the grammar of conditions. Within them, COUNT { counted } and EXISTS { counted } stand for
+//
+//   counted = ["DISTINCT" word {"," word} "|"] path {"," path} ["WHERE" condition]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,8 +25,11 @@
 #include <utility>
 
 #include "base/word.hpp"
+#include "condition/form.hpp"
 #include "query/condition_parser.hpp"
+#include "query/counted_scope.hpp"
 #include "query/flaw.hpp"
+#include "query/mention.hpp"
 #include "query/path_syntax.hpp"
 #include "query/tokens.hpp"
 
@@ -53,9 +58,9 @@ std::optional<Expression> conjunction(std::vector<Expression> conditions) {
   return Expression{Expression::Kind::logical_and, {}, {}, {}, std::move(parts)};
 }
 
-class PatternParser {
+class PatternParser final : public CountedPatterns {
  public:
-  PatternParser(const SourceText& source, std::string_view name) : tokens_(source) { query_.name = name; }
+  PatternParser(Tokens& tokens, std::string_view name) : tokens_(tokens) { query_.name = name; }
 
   Query parse() {
     if (tokens_.is_keyword("MATCH")) tokens_.advance();
@@ -82,7 +87,55 @@ class PatternParser {
     return std::move(query_);
   }
 
+  std::uint32_t parse_counted() override {
+    if (within_count_) tokens_.fail("a count within a count", "count a pattern of one edge, or a path of two");
+    PatternParser inner(tokens_, {});
+    counted_.push_back(inner.parse_scope());
+    return static_cast<std::uint32_t>(counted_.size() - 1);
+  }
+
  private:
+  /// Parses what is counted, from the opening brace to behind the closing one.
+  CountedScope parse_scope() {
+    within_count_ = true;
+    CountedScope scope;
+    scope.offset = tokens_.now().offset;
+    tokens_.end_condition();
+    tokens_.advance();
+    if (tokens_.is_keyword("DISTINCT")) {
+      do {
+        tokens_.advance();
+        if (!tokens_.is(TokenKind::word))
+          tokens_.fail_expected("the name of a vertex", "write COUNT { DISTINCT s | (s)-->(a) }");
+        scope.distinct.push_back({tokens_.now().text, tokens_.now().offset, Mention::Use::vertex});
+        tokens_.advance();
+      } while (tokens_.is(TokenKind::comma));
+      tokens_.expect(TokenKind::pipe, "',' or '|'", "write COUNT { DISTINCT s | (s)-->(a) }");
+    }
+    path();
+    while (tokens_.is(TokenKind::comma)) {
+      tokens_.advance();
+      path();
+    }
+    if (tokens_.is_keyword("WHERE")) {
+      tokens_.enter_condition();
+      where();
+    }
+    if (!tokens_.is(TokenKind::right_brace)) {
+      if (tokens_.is_keyword("WITHIN")) tokens_.fail("WITHIN in a counted pattern", "write it at the end of the whole pattern");
+      if (!pending_.empty()) refuse_after_condition("'}'");
+      tokens_.fail_expected("',', WHERE or '}'", "close what is counted by a brace");
+    }
+    tokens_.enter_condition();
+    refuse_idle_names();
+    scope.query = std::move(query_);
+    scope.properties = std::move(conditions_);
+    for (Pending& pending : pending_) scope.conditions.push_back(std::move(pending.condition));
+    scope.mentions = std::move(mentions_);
+    scope.places = std::move(places_);
+    return scope;
+  }
+
   void path() {
     std::uint32_t left = vertex();
     while (tokens_.is(TokenKind::minus) || tokens_.is(TokenKind::less)) left = edge(left);
@@ -140,7 +193,7 @@ class PatternParser {
       }
       labels = label_alternatives();
       if (tokens_.is(TokenKind::colon)) tokens_.fail("a second ':' is not possible", "write alternatives as :A|B");
-      if (tokens_.is(TokenKind::star)) quantifier = parse_star(tokens_);
+      if (tokens_.is(TokenKind::star)) quantifier = quantified([&] { return parse_star(tokens_); });
       element_condition({Element::Kind::edge, index}, TokenKind::right_bracket);
       tokens_.expect(TokenKind::right_bracket, "']'", edge_remedy);
     }
@@ -152,7 +205,7 @@ class PatternParser {
     if (tokens_.is(TokenKind::star)) tokens_.fail("a path without an upper bound", "write ->{1,8}, which is the longest path");
     if (tokens_.is(TokenKind::left_brace)) {
       if (quantifier) tokens_.fail("the edge has two quantifiers", "write either *1..4 inside it or {1,4} behind it");
-      quantifier = parse_braces(tokens_);
+      quantifier = quantified([&] { return parse_braces(tokens_); });
     }
     if (!tokens_.is(TokenKind::left_parenthesis)) {
       tokens_.fail_expected(rightwards || leftwards ? "a vertex" : "'>' or a vertex", vertex_remedy);
@@ -168,6 +221,16 @@ class PatternParser {
                             {}});
     places_.edges.push_back(offset);
     return right;
+  }
+
+  /// Parses a quantifier, at its first token. What is counted has none.
+  template <typename Parse>
+  Quantifier quantified(const Parse& parse) {
+    if (within_count_) {
+      tokens_.fail("a path with a quantifier within a count",
+                   "write each of its edges, one or two: COUNT { (a)-->()-->(b) } >= 1");
+    }
+    return parse();
   }
 
   /// Parses labels. The result is sorted and distinct, and empty if there is no colon.
@@ -203,7 +266,7 @@ class PatternParser {
 
   /// Parses a condition inside an element or behind all paths. Its elements are mentions yet.
   void where(std::optional<Element> inside = std::nullopt) {
-    pending_.push_back({parse_condition(tokens_, mentions_), inside});
+    pending_.push_back({parse_condition(tokens_, mentions_, *this), inside});
   }
 
   /// Gives the conditions of steps to their paths, and all others to the query.
@@ -219,6 +282,8 @@ class PatternParser {
       place(std::move(condition), inside);
     }
     for (Pending& pending : pending_) {
+      if (pending.condition.kind == Expression::Kind::count)
+        refuse_idle_count({}, counted_[pending.condition.element.index], tokens_.source());
       resolve(pending.condition, pending.inside);
       place(std::move(pending.condition), pending.inside);
     }
@@ -228,52 +293,27 @@ class PatternParser {
 
   /// Replaces the mentions in a condition by the elements that they name.
   void resolve(Expression& expression, const std::optional<Element>& inside) const {
-    if (expression.operands.empty() && expression.kind != Expression::Kind::literal) {
+    if (expression.kind == Expression::Kind::count) {
+      expression.pattern.push_back(resolve_counted(counted_[expression.element.index], query_, inside, tokens_.source()));
+      expression.element = {};
+    } else if (condition::reads_element(expression.kind)) {
       const Mention& mention = mentions_[expression.element.index];
       expression.element = element_of(mention);
-      if (expression.element.kind == Element::Kind::edge) check_path(mention, expression.element, inside);
+      check_use(mention, query_, expression.element, inside, tokens_.source());
     }
-    for (Expression& operand : expression.operands) resolve(operand, inside);
-  }
-
-  /// Refuses the name of a path where one edge is meant, and that of one edge where a path is.
-  void check_path(const Mention& mention, const Element& element, const std::optional<Element>& inside) const {
-    using Use = Mention::Use;
-    const std::string name = shown(mention.name);
-    const bool path = query_.edges[element.index].quantifier.has_value();
-    const bool outside = inside != element;
-    if (path && outside && mention.use == Use::attribute) {
-      tokens_.fail_at(mention.offset, fmt::format("'{}' is a path, so it has no single value", name),
-                      "write first(t).amount, last(t).amount, sum(t.amount), min(t.amount) or max(t.amount), or put the "
-                      "condition on each step into the element: -[t WHERE t.amount > 5]->{1,4}");
-    }
-    if (path && outside && mention.use == Use::previous) {
-      tokens_.fail_at(mention.offset, fmt::format("prev() outside of the path '{}'", name),
-                      "put the condition into the element: -[t WHERE t.time > prev(t).time]->{1,4}");
-    }
-    if (!path && mention.use != Use::attribute) {
-      tokens_.fail_at(mention.offset, fmt::format("'{}' is one edge, not a path", name),
-                      "write t.amount, or give the edge a quantifier: -[t:TRANSFER]->{1,4}");
+    for (Expression& operand : expression.operands) {
+      if (operand.kind == Expression::Kind::count)
+        refuse_idle_count(expression, counted_[operand.element.index], tokens_.source());
+      resolve(operand, inside);
     }
   }
 
   [[nodiscard]] Element element_of(const Mention& mention) const {
-    using Use = Mention::Use;
     if (const auto vertex = vertex_names_.find(mention.name); vertex != vertex_names_.end()) {
-      if (mention.use == Use::path || mention.use == Use::previous) {
-        tokens_.fail_at(mention.offset, fmt::format("'{}' is a vertex, not a path", shown(mention.name)),
-                        "name a path: -[t:TRANSFER]->{1,4}");
-      }
       return {Element::Kind::vertex, vertex->second};
     }
     const auto edge = edge_names_.find(mention.name);
-    if (edge == edge_names_.end()) {
-      tokens_.fail_at(mention.offset, fmt::format("no vertex or edge is named '{}'", shown(mention.name)),
-                      "name it in the path: (a:Account) or -[t:TRANSFER]->");
-    }
-    if (mention.use == Use::vertex) {
-      tokens_.fail_at(mention.offset, fmt::format("id() of the edge '{}'", shown(mention.name)), "id() takes a vertex");
-    }
+    if (edge == edge_names_.end()) refuse_unknown(mention, tokens_.source());
     return {Element::Kind::edge, edge->second};
   }
 
@@ -309,11 +349,13 @@ class PatternParser {
   void refuse_idle_names() const {
     for (std::size_t e = 0; e < query_.edges.size(); ++e) {
       const QueryEdge& edge = query_.edges[e];
-      const bool used =
-          std::any_of(mentions_.begin(), mentions_.end(), [&](const Mention& m) { return m.name == edge.name; }) ||
-          std::any_of(conditions_.begin(), conditions_.end(), [&](const Expression& c) {
-            return c.operands[0].element == Element{Element::Kind::edge, std::uint32_t(e)};
-          });
+      const auto named = [&](const Mention& m) { return m.name == edge.name; };
+      const bool used = std::ranges::any_of(mentions_, named) ||
+                        std::ranges::any_of(
+                            counted_, [&](const CountedScope& scope) { return std::ranges::any_of(scope.mentions, named); }) ||
+                        std::any_of(conditions_.begin(), conditions_.end(), [&](const Expression& c) {
+                          return c.operands[0].element == Element{Element::Kind::edge, std::uint32_t(e)};
+                        });
       const bool alone = std::none_of(query_.edges.begin(), query_.edges.end(), [&](const QueryEdge& other) {
         return &other != &edge && (std::minmax(other.source, other.target) == std::minmax(edge.source, edge.target));
       });
@@ -349,8 +391,10 @@ class PatternParser {
     std::optional<Element> inside;  ///< nullopt: it stands behind all paths
   };
 
-  Tokens tokens_;
+  Tokens& tokens_;
   Query query_;
+  bool within_count_ = false;          // what is parsed stands within the braces of a count
+  std::vector<CountedScope> counted_;  // as parsed, by number
   std::unordered_map<std::string, std::uint32_t> vertex_names_;
   std::unordered_map<std::string, std::uint32_t> edge_names_;
   std::unordered_set<std::string> quoted_names_;  // of edges, in backquotes
@@ -365,7 +409,8 @@ class PatternParser {
 
 Query parse_pattern(std::string_view text, std::string_view name, std::string_view where) {
   const query::SourceText source(text, where);
-  return query::PatternParser(source, name).parse();
+  query::Tokens tokens(source);
+  return query::PatternParser(tokens, name).parse();
 }
 
 }  // namespace deltamatch

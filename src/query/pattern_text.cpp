@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/word.hpp"
+#include "condition/counted.hpp"
 #include "condition/literal.hpp"
 #include "condition/text.hpp"
 #include "deltamatch/query.hpp"
@@ -32,7 +33,7 @@ class Writer {
   explicit Writer(const Query& query) : query_(query), mentioned_(query.vertices.size()) {}
 
   std::string write() {
-    if (!edges_mention_in_order()) {
+    if (query_.edges.empty() || !edges_mention_in_order()) {
       for (std::uint32_t v = 0; v < query_.vertices.size(); ++v) start_path(v);
     }
     for (const QueryEdge& edge : query_.edges) {
@@ -67,12 +68,12 @@ class Writer {
   }
 
   /// Whether a condition reads the edge.
-  [[nodiscard]] bool speaks_of(const Expression& node, const QueryEdge& edge) const {  // NOLINT(misc-no-recursion)
-    if (node.operands.empty() && node.kind != Expression::Kind::literal && node.element.kind == Element::Kind::edge &&
-        &query_.edges[node.element.index] == &edge) {
-      return true;
-    }
-    return std::ranges::any_of(node.operands, [&](const Expression& operand) { return speaks_of(operand, edge); });
+  [[nodiscard]] bool speaks_of(const Expression& node, const QueryEdge& edge) const {
+    bool found = false;
+    condition::for_each_mention(node, [&](Element::Kind kind, std::uint32_t index) {
+      found = found || (kind == Element::Kind::edge && &query_.edges[index] == &edge);
+    });
+    return found;
   }
 
   /// Whether an edge is written right to left after a path with this end.

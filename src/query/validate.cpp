@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "condition/counted.hpp"
 #include "condition/form.hpp"
 #include "deltamatch/error.hpp"
 #include "query/flaw.hpp"
@@ -27,7 +28,8 @@ bool sorted_set(const LabelSet& labels) {
 
 std::optional<Flaw> check_vertices(const Query& query) {
   const std::size_t count = query.vertices.size();
-  if (count < min_query_vertices && !(count == 1 && has_paths(query))) {  // a ring may have one named vertex
+  const bool counted = count == 1 && query.where && condition::counts(*query.where);
+  if (count < min_query_vertices && !counted && !(count == 1 && has_paths(query))) {  // a ring may have one named vertex
     return Flaw{count == 0 ? Subject::query : Subject::vertex, 0,
                 fmt::format("the query has {} {}", count, count == 1 ? "vertex" : "vertices"),
                 fmt::format("write a query of {} to {} vertices", min_query_vertices, max_query_vertices)};
@@ -100,6 +102,13 @@ std::optional<Flaw> check_conditions(const Query& query) {
       return Flaw{Subject::query, 0, "a condition that is not well formed: " + *what,
                   "parse_pattern makes well-formed conditions"};
     }
+  }
+  if (query.where) {
+    std::optional<Flaw> flaw;
+    condition::for_each_count(*query.where, [&](const Expression& count) {
+      if (!flaw) flaw = find_flaw(condition::extended(query, count.pattern[0]));
+    });
+    if (flaw) return Flaw{Subject::query, 0, "in a counted pattern: " + flaw->what, flaw->remedy};
   }
   if (query.within && query.within->microseconds <= 0) {
     return Flaw{Subject::query, 0, "WITHIN a duration that is not positive", "give a positive duration"};

@@ -4,8 +4,10 @@
 #include <array>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 #include <sstream>
 
+#include "property/draw_counts.hpp"
 #include "property/draw_paths.hpp"
 
 namespace deltamatch::property {
@@ -426,6 +428,28 @@ Standing draw_standing(const World& world, bool directed, std::size_t number) {
   standing.options.list = !world.traits.counting && *below(2) == 0;
   if (world.traits.edges != EdgeModel::simple || world.traits.attributes) draw_conditions(world, standing);
   if (world.traits.paths) draw_paths(world.schema, world.edge_labels, directed, standing);
+  if (!world.traits.counts || *below(6) == 0) return standing;
+  const auto add_counts = [&](Query& query, std::optional<std::uint32_t> inside) {
+    draw_counts({directed, world.schema.model != EdgeModel::simple, !world.traits.paths,
+                 [&] { return *below(2) == 0 ? LabelSet() : draw_labels(world.vertex_labels); },
+                 [&] { return *below(2) == 0 ? LabelSet() : draw_labels(world.edge_labels); },
+                 [&](const Query& whole) {
+                   return world.traits.paths ? draw_path_comparison(world.schema, whole, inside)
+                                             : draw_comparison(world, whole);
+                 }},
+                query);
+  };
+  if (!world.traits.paths || *below(4) != 0) {
+    add_counts(standing.query, std::nullopt);
+    return standing;
+  }
+  // A count stands beside each step of a path.
+  const auto path =
+      std::ranges::find_if(standing.query.edges, [](const QueryEdge& edge) { return edge.quantifier.has_value(); });
+  Query beside = standing.query;
+  beside.where = path->each;
+  add_counts(beside, static_cast<std::uint32_t>(path - standing.query.edges.begin()));
+  path->each = std::move(beside.where);
   return standing;
 }
 

@@ -32,6 +32,8 @@ struct Traits {
   bool insertions = false;
   /// All queries have paths.
   bool paths = false;
+  /// Conditions count.
+  bool counts = false;
 };
 
 [[nodiscard]] rc::Gen<Scenario> scenarios(const Traits& traits = {});

@@ -40,13 +40,30 @@ class Conditions {
     return *below(5) == 0 ? node(Kind::logical_not, {joined}) : joined;
   }
 
+  /// A comparison of the last edge with any, or of the length of a path with a number. No times contradict it.
+  Expression beside(std::optional<std::uint32_t> inside) const {
+    const Kind kind = *rc::gen::element(Kind::less, Kind::less_equal, Kind::greater, Kind::not_equal);
+    const auto last = static_cast<std::uint32_t>(query_.edges.size() - 1);
+    const bool timed = schema_.model != EdgeModel::simple;
+    const int choice = *below(4);
+    if (choice == 0 || !timed || query_.edges[last].quantifier)
+      return node(kind, {read_path(Kind::steps, ""), constant(Decimal{1 + *below(4), 0})});
+    const auto other = static_cast<std::uint32_t>(*below(static_cast<int>(last)));
+    if (choice == 1 && !schema_.edges.empty()) {
+      const Attribute& attribute = pick(schema_.edges);
+      if (is_number(attribute.type))
+        return node(kind, {read(Kind::attribute, last, attribute.name), read_of(attribute, other, inside)});
+    }
+    return node(kind, {read(Kind::attribute, last, "time"), read_of({"time", {AttributeType::Kind::time}}, other, inside)});
+  }
+
  private:
   Expression comparison(std::optional<std::uint32_t> inside) const {
     const Kind kind = *rc::gen::element(Kind::less, Kind::less_equal, Kind::greater, Kind::not_equal);
     const bool timed = schema_.model != EdgeModel::simple;
     switch (*below(6)) {
       case 0:
-        return node(kind, {read_path(Kind::count, ""), constant(Decimal{1 + *below(4), 0})});
+        return node(kind, {read_path(Kind::steps, ""), constant(Decimal{1 + *below(4), 0})});
       case 1:
       case 2:
         if (timed && inside && *below(2) == 0)
@@ -89,6 +106,11 @@ class Conditions {
   Expression read_any(const Attribute& attribute, std::optional<std::uint32_t> inside) const {
     const bool own = inside && *below(3) != 0;
     const auto edge = own ? *inside : static_cast<std::uint32_t>(*below(static_cast<int>(query_.edges.size())));
+    return read_of(attribute, edge, inside);
+  }
+
+  /// A value of an attribute of one edge, or of a path.
+  Expression read_of(const Attribute& attribute, std::uint32_t edge, std::optional<std::uint32_t> inside) const {
     if (!query_.edges[edge].quantifier) return read(Kind::attribute, edge, attribute.name);
     std::vector<Kind> kinds = {Kind::first, Kind::last};
     if (inside == edge) kinds.insert(kinds.end(), {Kind::attribute, Kind::attribute, Kind::previous, Kind::previous});
@@ -166,6 +188,10 @@ void draw_paths(const Schema& schema, const std::vector<std::string>& labels, bo
     if (query.edges[e].quantifier && *below(2) == 0) query.edges[e].each = conditions.draw(e);
   }
   standing.query = std::move(query);
+}
+
+Expression draw_path_comparison(const Schema& schema, const Query& query, std::optional<std::uint32_t> inside) {
+  return Conditions(schema, query).beside(inside);
 }
 
 }  // namespace deltamatch::property

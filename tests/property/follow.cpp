@@ -10,6 +10,8 @@
 #include <tuple>
 #include <utility>
 
+#include "deltamatch/error.hpp"
+
 namespace deltamatch::property {
 namespace {
 
@@ -131,6 +133,18 @@ Subject::Subject(const Scenario& scenario, Engine engine) : scenario_(&scenario)
   for (const Standing& standing : scenario.queries) engine_.add_query(standing.query, standing.options);
 }
 
+std::optional<Subject> consistent_subject(const Scenario& scenario, unsigned threads) {
+  try {
+    return std::optional<Subject>(std::in_place, scenario, threads);
+  } catch (const Error& error) {
+    const std::string_view what = error.what();
+    const bool contradiction =
+        what.find("no times satisfy") != std::string::npos || what.find("no length of the paths") != std::string::npos;
+    if (!contradiction) throw;
+    return std::nullopt;
+  }
+}
+
 BatchResult Subject::load(std::span<const Record> records) { return engine_.load(batch_of(records), scenario_->on_reject); }
 
 Output Subject::process(std::span<const Record> records) {
@@ -144,7 +158,8 @@ Output Subject::process(std::span<const Record> records) {
 Judge::Judge(const Scenario& scenario)
     : scenario_(scenario),
       model_(scenario.directed, scenario.window, scenario.schema, scenario.reads_vertices(), scenario.retained()) {
-  for (const auto& [query, options] : scenario.queries) matchers_.emplace_back(query, options.mode, options.count);
+  for (const auto& [query, options] : scenario.queries)
+    matchers_.emplace_back(query, options.mode, options.count, options.induced);
   after_.resize(matchers_.size());
   ids_.resize(matchers_.size());
   matches_.resize(matchers_.size());

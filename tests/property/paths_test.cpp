@@ -4,7 +4,6 @@
 
 #include <string>
 
-#include "deltamatch/error.hpp"
 #include "property/draw.hpp"
 #include "property/follow.hpp"
 
@@ -17,26 +16,10 @@ constexpr Traits keyed{.edges = EdgeModel::keyed, .attributes = true, .paths = t
 constexpr Traits tidy_keyed{.windows = false, .untidy = false, .edges = EdgeModel::keyed, .attributes = true, .paths = true};
 constexpr Traits within{.windows = false, .edges = EdgeModel::events, .attributes = true, .within = true, .paths = true};
 
-/// Whether an error says that no match can satisfy a query that was drawn.
-bool is_contradiction(const Error& error) {
-  const std::string what = error.what();
-  return what.find("no times satisfy") != std::string::npos || what.find("no length of the paths") != std::string::npos;
-}
-
-/// A scenario that can be registered.
-std::optional<Subject> subject_of(const Scenario& scenario, unsigned threads) {
-  try {
-    return std::optional<Subject>(std::in_place, scenario, threads);
-  } catch (const Error& error) {
-    if (!is_contradiction(error)) throw;
-    return std::nullopt;
-  }
-}
-
 void hold_on(const Traits& traits, int cases, unsigned threads) {
   hold(cases, [&] {
     const Scenario scenario = *scenarios(traits);
-    auto subject = subject_of(scenario, threads);
+    auto subject = consistent_subject(scenario, threads);
     if (subject) (void)judged_run(scenario, *subject, scenario.batches());
   });
 }
@@ -52,7 +35,7 @@ TEST(Paths, ThreadsDoNotMatter) { hold_on(keyed, 100, 3); }
 void hold_static(const Traits& traits, int cases, unsigned threads) {
   hold(cases, [&] {
     const Scenario scenario = *scenarios(traits);
-    auto subject = subject_of(scenario, threads);
+    auto subject = consistent_subject(scenario, threads);
     if (!subject) return;
     Judge judge(scenario);
     if (!judge.take(scenario.start)) return;
@@ -89,7 +72,7 @@ TEST(Paths, StaticMatchesOnThreadsAreThoseOfTheGraph) { hold_static(within, 60, 
 TEST(Paths, InducedMatchesAreThoseOfTheGraph) {
   hold(300, [] {
     const Scenario scenario = *scenarios(keyed);
-    auto subject = subject_of(scenario, 1);
+    auto subject = consistent_subject(scenario, 1);
     if (!subject) return;
     Judge judge(scenario);
     if (!judge.take(scenario.start)) return;
@@ -117,7 +100,7 @@ TEST(Paths, TheSameMatchesAppearForEveryBatchSize) {
                                     .paths = true});
     for (Standing& standing : scenario.queries) standing.options.list = true;
     for (Record& record : scenario.stream) record.continues = false;  // a batch may end behind each
-    if (!subject_of(scenario, 1)) return;
+    if (!consistent_subject(scenario, 1)) return;
     Judge judge(scenario);
     if (!judge.take(scenario.start) || !judge.take(scenario.stream)) return;  // too many to list
     const auto digests = [&](std::size_t size) {

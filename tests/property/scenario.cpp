@@ -61,7 +61,10 @@ namespace {
 
 bool reads_vertices(const Expression& node) {
   if (node.kind == Expression::Kind::attribute && node.element.kind == Element::Kind::vertex) return true;
-  return std::ranges::any_of(node.operands, [](const Expression& operand) { return reads_vertices(operand); });
+  return std::ranges::any_of(node.operands, [](const Expression& operand) { return reads_vertices(operand); }) ||
+         std::ranges::any_of(node.pattern, [](const CountedPattern& pattern) {
+           return std::ranges::any_of(pattern.where, [](const Expression& inner) { return reads_vertices(inner); });
+         });
 }
 
 }  // namespace

@@ -87,6 +87,8 @@ class Interpreter {
       case Kind::id: {
         return values_.id(node.element);
       }
+      case Kind::count:
+        return Rational(values_.count(node.pattern[0], step_));
       case Kind::attribute:
       case Kind::previous:
       case Kind::first:
@@ -99,7 +101,7 @@ class Interpreter {
                                                 : all.at(here),
                     node.name);
       }
-      case Kind::count:
+      case Kind::steps:
         return Rational(static_cast<std::int64_t>(steps(node.element).size()));
       case Kind::sum:
       case Kind::minimum:

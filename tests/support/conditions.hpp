@@ -24,6 +24,8 @@ struct Values {
   std::function<std::variant<std::int64_t, std::string>(const Element&)> id;
   /// The edges of a match that an edge of the query stands for; one if it is no path. If empty, edges stand for themselves.
   std::function<std::vector<Element>(const Element&)> steps{};
+  /// How many matches the pattern has beside this one. `step` is that of `holds`.
+  std::function<std::int64_t(const CountedPattern&, std::optional<std::size_t> step)> count{};
 };
 
 /// TRUE, FALSE, or nullopt for NULL. `step`: the condition is about this step of a path, from 0. At step 0, what is compared

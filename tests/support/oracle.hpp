@@ -93,14 +93,16 @@ class Matcher {
 
   /// Every match in the graph: all embeddings, or the smallest embedding of each class under Aut(Q). Throws TooMany beyond
   /// `limit` embeddings, or beyond a hundred times as many partial ones. Throws std::invalid_argument for a directed query edge
-  /// over undirected data.
-  [[nodiscard]] Answer match(const DataGraph& graph, std::size_t limit = std::numeric_limits<std::size_t>::max()) const;
+  /// over undirected data. `aged`: edges of this time or older, and those without a time, are not counted by conditions.
+  [[nodiscard]] Answer match(const DataGraph& graph, std::size_t limit = std::numeric_limits<std::size_t>::max(),
+                             std::optional<Timestamp> aged = {}) const;
 
   [[nodiscard]] const Query& query() const noexcept { return query_; }
 
  private:
   /// Adds the matches of one choice of lengths.
-  void match(const DataGraph& graph, std::size_t variant, std::size_t limit, Answer& answer) const;
+  void match(const DataGraph& graph, std::size_t variant, std::size_t limit, std::optional<Timestamp> aged,
+             Answer& answer) const;
 
   Query query_;
   MatchMode mode_;

@@ -23,6 +23,14 @@ bool looks_back(const Expression& node) {
   return node.kind == Kind::previous || std::ranges::any_of(node.operands, looks_back);
 }
 
+/// The number of a vertex of the query, or of one that a counted pattern has behind them, among those of the variant.
+std::uint32_t number_of(const Variant& variant, std::uint32_t vertex) {
+  const std::uint32_t inner = static_cast<std::uint32_t>(variant.query.vertices.size()) - variant.vertices;
+  return vertex < variant.vertices ? vertex : vertex + inner;
+}
+
+Expression unfold_count(const Expression& node, const Variant& variant, std::optional<std::size_t> step);
+
 /// The condition as one about the variant's edges. `step`: of the path `inside`.
 Expression unfold(const Expression& node, const Variant& variant, std::optional<std::size_t> step, bool asks = true) {
   if (node.kind == Kind::logical_not) {
@@ -44,11 +52,11 @@ Expression unfold(const Expression& node, const Variant& variant, std::optional<
   const bool logical = node.kind >= Kind::less && node.kind <= Kind::is_null;
   if (step == 0U && looks_back(node) && (logical || node.operands.empty())) return constant(asks);
   if (node.operands.empty() && node.kind != Kind::literal && node.element.kind == Element::Kind::edge) {
-    const std::vector<std::uint32_t>& edges = variant.steps[node.element.index];
+    const std::vector<std::uint32_t> edges = steps_of(variant, node.element.index);
     const auto read = [&](std::size_t at) {
       return Expression{Kind::attribute, {}, {Element::Kind::edge, edges[at]}, node.name, {}};
     };
-    if (node.kind == Kind::count) return {Kind::literal, Decimal{static_cast<std::int64_t>(edges.size()), 0}, {}, {}, {}};
+    if (node.kind == Kind::steps) return {Kind::literal, Decimal{static_cast<std::int64_t>(edges.size()), 0}, {}, {}, {}};
     if (node.kind == Kind::last) return read(edges.size() - 1);
     if (node.kind == Kind::attribute && edges.size() > 1) return read(step.value());
     if (node.kind == Kind::previous) return read(step.value() - 1);
@@ -62,12 +70,34 @@ Expression unfold(const Expression& node, const Variant& variant, std::optional<
     for (std::size_t i = 0; i < edges.size(); ++i) extreme.operands.push_back(read(i));
     return extreme;
   }
+  if (node.kind == Kind::count) return unfold_count(node, variant, step);
   Expression result = node;
+  if (node.kind == Kind::attribute || node.kind == Kind::id) result.element.index = number_of(variant, node.element.index);
   for (Expression& operand : result.operands) operand = unfold(operand, variant, step, asks);
   if (logical && !reads(result)) {
     const auto truth = holds(result, {});
     return truth ? constant(*truth) : Expression{};
   }
+  return result;
+}
+
+/// A count beside the variant; 0 if its condition is never TRUE at these lengths.
+Expression unfold_count(const Expression& node, const Variant& variant, std::optional<std::size_t> step) {
+  Expression result = node;
+  CountedPattern& pattern = result.pattern[0];
+  pattern.first_vertex = number_of(variant, pattern.first_vertex);
+  pattern.first_edge = steps_of(variant, pattern.first_edge)[0];
+  for (QueryEdge& edge : pattern.edges) {
+    edge.source = number_of(variant, edge.source);
+    edge.target = number_of(variant, edge.target);
+  }
+  for (std::uint32_t& vertex : pattern.distinct) vertex = number_of(variant, vertex);
+  if (pattern.where.empty()) return result;
+  const Expression where = unfold(pattern.where[0], variant, step);
+  pattern.where.clear();
+  if (where.kind != Kind::literal) pattern.where.push_back(where);
+  const bool* truth = constant_of(where);
+  if (where.kind == Kind::literal && (truth == nullptr || !*truth)) return {Kind::literal, Decimal{0, 0}, {}, {}, {}};
   return result;
 }
 
@@ -119,7 +149,8 @@ void give_condition(const Query& query, Variant& variant) {
 }  // namespace
 
 std::vector<Variant> variants_of(const Query& query) {
-  std::vector<Variant> all{{{query.name, query.vertices, {}, {}, query.within}, {}, {}}};
+  const auto vertices = static_cast<std::uint32_t>(query.vertices.size());
+  std::vector<Variant> all{{{query.name, query.vertices, {}, {}, query.within}, vertices, {}, {}}};
   for (std::size_t e = 0; e < query.edges.size(); ++e) add_lengths(query, all);
   if (std::ranges::none_of(query.edges, [](const QueryEdge& edge) { return edge.quantifier.has_value(); })) {
     all[0].query = query;
@@ -129,12 +160,12 @@ std::vector<Variant> variants_of(const Query& query) {
   return all;
 }
 
-bool satisfies(const Query& query, const Variant& variant, Values values) {
-  values.steps = [&](const Element& element) {
-    std::vector<Element> steps;
-    for (const std::uint32_t edge : variant.steps[element.index]) steps.push_back({Element::Kind::edge, edge});
-    return steps;
-  };
+std::vector<std::uint32_t> steps_of(const Variant& variant, std::uint32_t edge) {
+  if (edge < variant.steps.size()) return variant.steps[edge];
+  return {static_cast<std::uint32_t>(variant.query.edges.size() + edge - variant.steps.size())};
+}
+
+bool satisfies(const Query& query, const Variant& variant, const Values& values) {
   if (query.where && holds(*query.where, values) != true) return false;
   for (std::size_t e = 0; e < query.edges.size(); ++e) {
     for (std::size_t i = 0; query.edges[e].each && i < variant.steps[e].size(); ++i) {

@@ -3,6 +3,8 @@
 #include <optional>
 #include <utility>
 
+#include "match/counted_filter.hpp"
+
 namespace deltamatch::engine {
 
 void BatchListing::open(const graph::DataGraph& graph, std::span<match::QueryTask> tasks,
@@ -50,10 +52,23 @@ void BatchListing::deliver(const Tasks& tasks, const Delivery::MatchContext& con
                  [&](std::size_t task, const ListedMatch& match) { writers[task - tasks.first].write(match); });
 }
 
+void BatchListing::add(std::size_t task, match::Pass pass, const match::FoundMatches& found) {
+  if (found.count == 0) return;
+  Delivery::Batch batch = collectors_[task].delivery().translate(*graph_, found);
+  watch_->handed(collectors_[task].task().progress_index, batch.ids.size());
+  spool_.add(list_of(task, pass), std::move(batch));
+}
+
 void BatchListing::Collector::take(const match::Records& records, match::Pass pass) {
   BatchWatch& watch = *listing_->watch_;
   throw_if_stopped(watch.stop());
-  Delivery::Batch batch = delivery_->translate(*listing_->graph_, *task_, records, watch.stop());
+  const match::Records* left = &records;
+  match::Records kept;
+  if (counted_ != nullptr) {
+    kept = match::keep_counted(*task_->query, records, pass, *counted_);
+    left = &kept;
+  }
+  Delivery::Batch batch = delivery_->translate(*listing_->graph_, *task_, *left, watch.stop());
   watch.handed(task_->progress_index, batch.ids.size());
   listing_->spool_.add(list_of(number_, pass), std::move(batch));
 }

@@ -12,6 +12,7 @@
 #include "engine/batch/batch_watch.hpp"
 #include "engine/listing/delivery.hpp"
 #include "engine/listing/spool.hpp"
+#include "match/counted_changes.hpp"
 #include "match/matcher.hpp"
 
 namespace deltamatch::engine {
@@ -35,12 +36,21 @@ class BatchListing {
   /// - Once the watch says that the batch must stop, taking throws Stopped.
   void open(const graph::DataGraph& graph, std::span<match::QueryTask> tasks, std::span<const Delivery* const> deliveries,
             bool differ, bool keep, BatchWatch& watch);
+  /// Lets a task list only the matches for which the counting conditions of its query hold. Call it behind `open`. The batch
+  /// must outlive the matching.
+  void filter(std::size_t task, const match::CountedBatch& batch) { collectors_[task].filter(batch); }
+  /// Lists matches of a task that were found as embeddings.
+  void add(std::size_t task, match::Pass pass, const match::FoundMatches& found);
   /// Forgets all matches.
   void clear() noexcept;
 
   /// The digest of all matches that a task listed under a sign, including those that the other sign also lists.
   [[nodiscard]] const MatchDigest& digest(std::size_t task, match::Pass pass) const noexcept {
     return spool_.digest(list_of(task, pass));
+  }
+  /// The number of those matches.
+  [[nodiscard]] std::uint64_t matches(std::size_t task, match::Pass pass) const noexcept {
+    return spool_.matches(list_of(task, pass));
   }
   /// Calls visit(task, match) for up to `most` matches of a query and a sign, ordered by id. Throws Stopped once the batch must
   /// stop.
@@ -60,12 +70,15 @@ class BatchListing {
         : listing_(&listing), number_(number), delivery_(&delivery), task_(&task) {}
     void take(const match::Records& records, match::Pass pass) override;
     [[nodiscard]] const Delivery& delivery() const noexcept { return *delivery_; }
+    [[nodiscard]] const match::QueryTask& task() const noexcept { return *task_; }
+    void filter(const match::CountedBatch& batch) noexcept { counted_ = &batch; }
 
    private:
     BatchListing* listing_;
     std::size_t number_;  // of the task
     const Delivery* delivery_;
     const match::QueryTask* task_;
+    const match::CountedBatch* counted_ = nullptr;  // if the query counts
   };
 
   static constexpr std::size_t lists = 3;  // of a task: one for each pass

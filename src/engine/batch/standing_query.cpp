@@ -54,8 +54,7 @@ std::string variants_text(const QueryFamily& family) {
 void QueryFamily::bind_anew(graph::DataGraph& graph) {
   for (std::unique_ptr<StandingQuery>& variant : variants) {
     variant->bound.bind_symbols();
-    if (variant->bound.outdated())
-      variant = std::make_unique<StandingQuery>(variant->bound.query, options, graph, variant->paths);
+    if (variant->bound.outdated()) variant = std::make_unique<StandingQuery>(variant->query, options, graph, variant->paths);
   }
 }
 

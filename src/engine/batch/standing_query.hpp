@@ -13,12 +13,17 @@ namespace deltamatch::engine {
 
 /// What is matched: a query without paths, or one variant of a query with paths.
 struct StandingQuery {
-  StandingQuery(const Query& query, const QueryOptions& wanted, graph::DataGraph& graph, std::vector<query::Path> in = {})
-      : options(wanted), paths(std::move(in)), bound(query, wanted.mode, wanted.count, graph), delivery(bound, paths) {}
+  StandingQuery(const Query& asked, const QueryOptions& wanted, graph::DataGraph& graph, std::vector<query::Path> in = {})
+      : query(asked),
+        options(wanted),
+        paths(std::move(in)),
+        bound(plan::standing_form(asked, wanted), wanted.mode, wanted.count, graph),
+        delivery(bound, query, paths) {}
 
   /// Makes plans if there are none yet, or if the graph has changed much since they were made.
   void refresh_plans();
 
+  Query query;  ///< as it was asked; `bound` may have further conditions
   QueryOptions options;
   std::vector<query::Path> paths;
   plan::BoundQuery bound;

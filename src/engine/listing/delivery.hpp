@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/stop.hpp"
@@ -12,6 +13,7 @@
 #include "deltamatch/result.hpp"
 #include "graph/data_graph.hpp"
 #include "match/matcher.hpp"
+#include "match/pattern_search.hpp"
 #include "query/arcs.hpp"
 #include "query/fingerprint.hpp"
 #include "query/paths.hpp"
@@ -29,7 +31,10 @@ struct ListedMatch {
 class Delivery {
  public:
   /// `paths`: those of a variant.
-  explicit Delivery(const plan::BoundQuery& query, std::vector<query::Path> paths = {});
+  explicit Delivery(const plan::BoundQuery& query, std::vector<query::Path> paths = {})
+      : Delivery(query, query.query, std::move(paths)) {}
+  /// `named` gives the matches their ids. It has the vertices and edges of the query, but may have other conditions.
+  Delivery(const plan::BoundQuery& query, const Query& named, std::vector<query::Path> paths);
 
   /// Translated matches. `vertices` and `edges` hold one run per match, in the query's order.
   struct Batch {
@@ -82,12 +87,18 @@ class Delivery {
   [[nodiscard]] Batch translate(const graph::DataGraph& graph, const match::QueryTask& task, const match::Records& records,
                                 const StopFlag* stop = nullptr) const;
 
+  /// Translates matches that were found as embeddings, each at least once. If subgraphs are counted, those of one class become
+  /// one match.
+  [[nodiscard]] Batch translate(const graph::DataGraph& graph, const match::FoundMatches& found) const;
+
   /// Writes the matches to the sink, ordered by id.
   void write(const graph::DataGraph& graph, const Batch& batch, const MatchContext& context, MatchSink& sink) const;
 
  private:
   void add(const graph::DataGraph& graph, std::span<const VertexId> vertices, std::span<const graph::Edge> edges,
            Batch& batch) const;
+  [[nodiscard]] query::Permutation least_image(const graph::DataGraph& graph, std::span<const VertexId> vertices,
+                                               std::span<VertexId> image) const;
   [[nodiscard]] MatchId id_of(const graph::DataGraph& graph, std::span<const VertexId> vertices,
                               std::span<const graph::Edge> edges) const;
 
