@@ -32,6 +32,7 @@
 #include "graph/batch_netting.hpp"
 #include "graph/data_graph.hpp"
 #include "graph/deletions.hpp"
+#include "graph/vertex_changes.hpp"
 #include "graph/window.hpp"
 
 namespace deltamatch::graph {
@@ -83,6 +84,10 @@ class BatchResolver {
   /// until the next call. Throws Stopped soon after `stop` is set (it may be null).
   const ResolvedBatch& resolve(const UpdateBatch& batch, OnReject on_reject, std::optional<Timestamp> watermark,
                                Relabelling relabelling = Relabelling::stream, const StopFlag* stop = nullptr);
+  /// The vertices that the resolved batch creates, gives up or changes. Call it once the batch is staged. Vertices that are
+  /// given up only because edges were kept long enough for conditions are left out. Valid until the batch is committed or
+  /// undone. O(what the batch does to vertices).
+  [[nodiscard]] VertexChanges vertex_changes() const;
   /// Call this after the graph has settled the net batch. Refreshes times and releases vertices.
   void commit() noexcept;
   /// The same. Returns the running digest after this batch, which has a number (batch_digest.cpp).
@@ -183,6 +188,9 @@ class BatchResolver {
   void set_attributes(VertexId& vertex, std::span<const AttributeValue> values);
   void replace_values(VertexId vertex, std::span<const Word> words);
   VertexId rebind(VertexId vertex, LabelId label, bool deleted);
+  void list_former(std::span<const VertexId> created, std::vector<VertexChanges::Former>& former) const;
+  [[nodiscard]] std::vector<VertexId> ends_of_deleted() const;
+  [[nodiscard]] std::uint32_t edges_after(VertexId vertex) const;
   void delete_unknown(std::uint32_t index);
   void read_retired(bool looked_up_ahead);
   [[nodiscard]] VertexId find(const Id& id, std::uint32_t hash, VertexId looked_up) const;

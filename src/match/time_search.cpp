@@ -81,6 +81,7 @@ std::uint64_t TimeSearch::run(const plan::Plan& plan, const graph::Edge& anchor,
   const ScratchScope scope(*scratch_);
   sink_ = sink;
   count_ = 0;
+  lacked_edges_ = false;
   if (begin(plan, anchor)) close(1, 0);
   return count_;
 }
@@ -112,6 +113,7 @@ bool TimeSearch::begin(const plan::Plan& plan, const graph::Edge& anchor) {
   latest_ = time ? pass_->latest(*time) : INT64_MAX;
   memory.chosen.push_back(edge);
   if (!conditions_hold(1, 0, 0)) return false;
+  lacked_edges_ = true;
   for (std::uint32_t e = 0; e < edges; ++e) {
     const plan::BoundEdge& bound = query_->edges[e];
     for (const std::uint32_t end : {plan.tail, plan.head}) {
@@ -124,6 +126,7 @@ bool TimeSearch::begin(const plan::Plan& plan, const graph::Edge& anchor) {
       if (run.size == 0) return false;
     }
   }
+  lacked_edges_ = false;
   return true;
 }
 

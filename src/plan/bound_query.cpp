@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/label_terms.hpp"
+#include "condition/counted.hpp"
 #include "deltamatch/error.hpp"
 #include "deltamatch/labels.hpp"
 #include "query/alike.hpp"
@@ -46,8 +47,8 @@ graph::Direction direction(const graph::DataGraph& graph, const QueryEdge& edge,
 }
 
 /// Refuses query edges that are alike, if the graph has no such edges, or if matches of them cannot be counted once yet.
-void check_alike(const Query& query, CountMode count, const graph::DataGraph& graph) {
-  const auto alike = query::find_alike_edges(query);
+void check_alike(const Query& query, CountMode count, const graph::DataGraph& graph, std::uint32_t own) {
+  const auto alike = query::find_alike_edges(query, own);
   if (!alike) return;
   const auto name = [&](const query::EdgePair& pair) {
     return "the edges '" + query.edges[pair.first].name + "' and '" + query.edges[pair.second].name + "'";
@@ -65,7 +66,7 @@ void check_alike(const Query& query, CountMode count, const graph::DataGraph& gr
   }
 }
 
-void check_loops(const Query& query, const graph::DataGraph& graph, bool induced) {
+void check_loops(const Query& query, MatchMode mode, const graph::DataGraph& graph, bool induced) {
   const auto loop = std::ranges::find_if(query.edges, [](const QueryEdge& edge) { return edge.source == edge.target; });
   if (loop != query.edges.end() && !graph.keeps_loops()) {
     throw Error(ErrorKind::configuration, "query " + query.name,
@@ -76,16 +77,22 @@ void check_loops(const Query& query, const graph::DataGraph& graph, bool induced
     throw Error(ErrorKind::configuration, "query " + query.name, "induced matches of a graph that keeps self-loops",
                 "leave self-loops out, or ask for matches that are not induced");
   }
+  if (mode != MatchMode::isomorphism && graph.keeps_loops() && counts_something(query)) {
+    throw Error(ErrorKind::configuration, "query " + query.name,
+                "a condition that counts in this mode, in a graph that keeps self-loops",
+                "match by isomorphism, or leave self-loops out");
+  }
 }
 
-void check(const Query& query, MatchMode mode, CountMode count, const graph::DataGraph& graph, bool induced) {
+void check(const Query& query, MatchMode mode, CountMode count, const graph::DataGraph& graph, bool induced,
+           std::uint32_t own) {
   if (mode != MatchMode::isomorphism && count == CountMode::subgraphs) {
     throw Error(ErrorKind::configuration, "query " + query.name, "subgraphs can be counted only with isomorphism",
                 "count embeddings, or use isomorphism");
   }
   condition::check(query, graph.schema(), "query " + query.name);
-  check_loops(query, graph, induced);
-  check_alike(query, count, graph);
+  check_loops(query, mode, graph, induced);
+  check_alike(query, count, graph, own);
   if (graph.directed()) return;
   for (const QueryEdge& edge : query.edges) {
     if (!edge.directed) continue;
@@ -97,6 +104,21 @@ void check(const Query& query, MatchMode mode, CountMode count, const graph::Dat
 }
 
 }  // namespace
+
+Query standing_form(const Query& query, const QueryOptions& options) {
+  if (!options.induced) return query;
+  if (options.mode != MatchMode::isomorphism) {
+    throw Error(ErrorKind::configuration, "query " + query.name, "a standing query is induced only with isomorphism",
+                "use isomorphism, or leave induced out");
+  }
+  validate(query, "query " + query.name);
+  return condition::induced(query);
+}
+
+bool counts_something(const Query& query) noexcept {
+  const auto counts = [](const std::optional<Expression>& condition) { return condition && condition::counts(*condition); };
+  return counts(query.where) || std::ranges::any_of(query.edges, [&](const QueryEdge& edge) { return counts(edge.each); });
+}
 
 bool admits(const LabelIds& labels, LabelId label) noexcept {
   return labels.empty() || std::binary_search(labels.begin(), labels.end(), label);
@@ -161,33 +183,92 @@ bool BoundQuery::Names::outdated(const LabelTable& table) const {
 
 void BoundQuery::bind_symbols() {
   if (symbol_edition_ == graph_->symbols.edition()) return;
-  symbols.resize(conditions.size());
-  for (std::size_t c = 0; c < conditions.size(); ++c) {
-    symbols[c].clear();
-    for (const std::string& text : conditions[c].texts) {
+  const auto look_up = [&](const condition::Program& program, std::vector<std::int64_t>& numbers) {
+    numbers.clear();
+    for (const std::string& text : program.texts) {
       const std::optional<std::uint32_t> symbol = graph_->symbols.find(text);
-      symbols[c].push_back(symbol ? std::int64_t{*symbol} : -1 - static_cast<std::int64_t>(symbols[c].size()));
+      numbers.push_back(symbol ? std::int64_t{*symbol} : -1 - static_cast<std::int64_t>(numbers.size()));
     }
-  }
+  };
+  symbols.resize(conditions.size());
+  for (std::size_t c = 0; c < conditions.size(); ++c) look_up(conditions[c], symbols[c]);
+  for (CountedCondition& condition : counted) look_up(condition.program, condition.symbols);
+  for (const BoundCount& bound : counts) bound.pattern->bind_symbols();
   symbol_edition_ = graph_->symbols.edition();
 }
 
 bool BoundQuery::reads_vertex_attributes() const noexcept {
   using condition::Operation;
-  return std::ranges::any_of(conditions, [](const condition::Program& program) {
+  const auto reads = [](const condition::Program& program) {
     return std::ranges::any_of(program.code, [&](const condition::Instruction& step) {
       return step.operation >= Operation::load_exact && step.operation <= Operation::load_symbol &&
              program.elements[step.element].kind == Element::Kind::vertex;
     });
-  });
+  };
+  return std::ranges::any_of(conditions, reads) ||
+         std::ranges::any_of(counted, [&](const CountedCondition& condition) { return reads(condition.program); }) ||
+         std::ranges::any_of(counts, [](const BoundCount& bound) { return bound.pattern->reads_vertex_attributes(); });
 }
 
 bool BoundQuery::outdated() const {
-  return vertex_labels_.outdated(graph_->vertex_labels) || edge_labels_.outdated(graph_->edge_labels);
+  return vertex_labels_.outdated(graph_->vertex_labels) || edge_labels_.outdated(graph_->edge_labels) ||
+         std::ranges::any_of(counts, [](const BoundCount& bound) { return bound.pattern->outdated(); });
+}
+
+// Binds the patterns that the condition counts. Equal ones are bound once.
+void BoundQuery::bind_counts() {
+  counts_ = plan::counts_something(query);
+  if (!counts_) return;
+  const auto bytes_of = [](const CountedPattern& of) {
+    std::string bytes;
+    condition::append_bytes(bytes, of);
+    return bytes;
+  };
+  for (condition::Program& program : condition::compile_counted(query, graph_->schema(), "query " + query.name)) {
+    CountedCondition& part = counted.emplace_back(CountedCondition{std::move(program), {}, {}});
+    for (const condition::Counted& wanted : part.program.counts) {
+      const auto same = std::ranges::find(counts, bytes_of(wanted.pattern),
+                                          [&](const BoundCount& bound) { return bytes_of(bound.counted.pattern); });
+      part.counts.push_back(static_cast<std::uint32_t>(same - counts.begin()));
+      if (same == counts.end()) {
+        counts.push_back(bind_count(wanted));
+      } else {
+        same->counted.enough = std::max(same->counted.enough, wanted.enough);
+      }
+    }
+  }
+  symbol_edition_.reset();
+  bind_symbols();
+}
+
+BoundCount BoundQuery::bind_count(const condition::Counted& wanted) const {
+  const CountedPattern& inside = wanted.pattern;
+  BoundCount bound{wanted, nullptr, {}, true};
+  bound.pattern.reset(
+      new BoundQuery(condition::extended(query, inside), mode, CountMode::embeddings, *graph_, false, inside.first_edge));
+  for (const QueryEdge& edge : inside.edges) {
+    for (const std::uint32_t end : {edge.source, edge.target}) {
+      if (end < inside.first_vertex) bound.shared.push_back(end);
+    }
+  }
+  std::ranges::sort(bound.shared);
+  bound.shared.erase(std::ranges::unique(bound.shared).begin(), bound.shared.end());
+  for (const condition::Program& inner : bound.pattern->conditions) {
+    for (const Element& element : inner.elements) {
+      const bool vertex = element.kind == Element::Kind::vertex;
+      const bool own = element.index >= (vertex ? inside.first_vertex : inside.first_edge);
+      if (!own && !(vertex && std::ranges::binary_search(bound.shared, element.index))) bound.closed = false;
+    }
+  }
+  return bound;
 }
 
 BoundQuery::BoundQuery(const Query& q, MatchMode match_mode, CountMode count_mode, graph::DataGraph& graph, bool only_induced)
-    : pattern((validate(q, "query " + q.name), check(q, match_mode, count_mode, graph, only_induced), q)),
+    : BoundQuery(q, match_mode, count_mode, graph, only_induced, 0) {}
+
+BoundQuery::BoundQuery(const Query& q, MatchMode match_mode, CountMode count_mode, graph::DataGraph& graph, bool only_induced,
+                       std::uint32_t own)
+    : pattern((validate(q, "query " + q.name), check(q, match_mode, count_mode, graph, only_induced, own), q)),
       query(with_doubles(pattern)),
       mode(match_mode),
       count(count_mode),
@@ -200,6 +281,7 @@ BoundQuery::BoundQuery(const Query& q, MatchMode match_mode, CountMode count_mod
   has_alike_edges_ = query::find_alike_edges(query).has_value();
   if (query.where) conditions = condition::compile_all(query, graph.schema(), "query " + query.name);
   bind_symbols();
+  bind_counts();
   for (const QueryVertex& vertex : pattern.vertices) labels.push_back(vertex_labels_.bind(vertex.labels, graph.vertex_labels));
   labels.resize(query.vertices.size());
   edges.reserve(query.edges.size());

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include "condition/time_bounds.hpp"
 #include "deltamatch/match.hpp"
 #include "deltamatch/query.hpp"
+#include "deltamatch/query_options.hpp"
 #include "graph/data_graph.hpp"
 #include "query/arcs.hpp"
 #include "query/automorphism.hpp"
@@ -31,6 +33,33 @@ struct BoundEdge {
   bool directed;  ///< false: both orientations of a data edge match
   LabelIds labels;
   std::array<graph::QueryRelationId, 2> query_relation;  ///< [0] from source to target, [1] from target to source
+};
+
+class BoundQuery;
+
+/// Whether the condition of a query counts.
+[[nodiscard]] bool counts_something(const Query& query) noexcept;
+
+/// The query that is matched if this one stands: with the conditions of an induced match, if that is wanted. Throws
+/// Error(configuration) if it is wanted in another mode than isomorphism.
+[[nodiscard]] Query standing_form(const Query& query, const QueryOptions& options);
+
+/// A pattern that a condition of a query counts.
+struct BoundCount {
+  condition::Counted counted;
+  std::unique_ptr<BoundQuery> pattern;  ///< the query and behind it the pattern's own vertices and edges
+  std::vector<std::uint32_t> shared;    ///< the query's vertices that edges of the pattern join, ascending
+  bool closed = true;  ///< its condition reads nothing of the query but shared vertices, so these decide how many there are
+
+  [[nodiscard]] std::uint32_t first_vertex() const noexcept { return counted.pattern.first_vertex; }
+  [[nodiscard]] std::uint32_t first_edge() const noexcept { return counted.pattern.first_edge; }
+};
+
+/// A part of a query's condition in which counts stand.
+struct CountedCondition {
+  condition::Program program;
+  std::vector<std::int64_t> symbols;  ///< as BoundQuery::symbols
+  std::vector<std::uint32_t> counts;  ///< for each of the program's counts, an index into BoundQuery::counts
 };
 
 /// A query, its options, and its query relations in the graph. It registers the query relations, and drops them when it is
@@ -61,6 +90,8 @@ class BoundQuery {
   /// The numbers of the texts of each condition as symbols of the graph; negative for a text that no attribute has.
   std::vector<std::vector<std::int64_t>> symbols;
   condition::TimeBounds time_bounds;  ///< that follow from the conditions and WITHIN
+  std::vector<BoundCount> counts;
+  std::vector<CountedCondition> counted;  ///< all must be TRUE, too; `conditions` does not hold them
 
   /// Whether a query vertex is a double. Distinctness does not concern it.
   [[nodiscard]] bool is_double(std::uint32_t vertex) const noexcept { return vertex >= pattern.vertices.size(); }
@@ -71,8 +102,10 @@ class BoundQuery {
   /// Whether data edges must be chosen level by level, because the query has conditions or two alike edges. Such queries are
   /// never summed: their matches are enumerated.
   [[nodiscard]] bool conditional() const noexcept {
-    return !conditions.empty() || query.within.has_value() || has_alike_edges_;
+    return !conditions.empty() || query.within.has_value() || has_alike_edges_ || counts_;
   }
+  /// Whether the condition counts. What is then found of the query alone is a match only if `counted` is TRUE.
+  [[nodiscard]] bool counts_something() const noexcept { return counts_; }
   [[nodiscard]] std::uint32_t vertices() const noexcept { return static_cast<std::uint32_t>(labels.size()); }
   [[nodiscard]] const graph::DataGraph& graph() const noexcept { return *graph_; }
   /// Whether a label that the query names has another number by now, because it was added to the graph or freed. The query must
@@ -99,6 +132,11 @@ class BoundQuery {
   void lift_restrictions() noexcept;
 
  private:
+  /// `own`: the first edge that may have alike ones. Those before it are of another query.
+  BoundQuery(const Query& query, MatchMode mode, CountMode count, graph::DataGraph& graph, bool induced, std::uint32_t own);
+  void bind_counts();
+  [[nodiscard]] BoundCount bind_count(const condition::Counted& wanted) const;
+
   /// The terms that the query has for labels of vertices or of edges. A term that is a label of the graph has its number in the
   /// graph's table. All others have numbers that no label of a graph can have. So only labels in the graph use up numbers of
   /// its table. The further numbers of a term are those of the label sets that satisfy it.
@@ -128,6 +166,7 @@ class BoundQuery {
   std::optional<std::uint64_t> symbol_edition_;
   bool edges_may_coincide_ = false;
   bool has_alike_edges_ = false;
+  bool counts_ = false;
   struct Replaced {
     std::uint32_t edge;
     unsigned end;

@@ -12,9 +12,9 @@ bool alike(const Query& query, std::uint32_t a, std::uint32_t b) noexcept {
   return !x.directed && x.source == y.target && x.target == y.source;
 }
 
-std::optional<EdgePair> find_alike_edges(const Query& query) {
-  for (std::uint32_t b = 1; b < query.edges.size(); ++b) {
-    for (std::uint32_t a = 0; a < b; ++a) {
+std::optional<EdgePair> find_alike_edges(const Query& query, std::uint32_t first) {
+  for (std::uint32_t b = first; b < query.edges.size(); ++b) {
+    for (std::uint32_t a = first; a < b; ++a) {
       if (alike(query, a, b)) return EdgePair{a, b};
     }
   }

@@ -39,6 +39,8 @@ TokenKind symbol(char c) noexcept {
       return TokenKind::left_brace;
     case '}':
       return TokenKind::right_brace;
+    case '*':
+      return TokenKind::star;
     default:
       return TokenKind::end;
   }
@@ -125,8 +127,9 @@ bool is_quote(std::uint32_t code) noexcept {
   }
   if (in_condition) refuse_operator(source, offset);
   switch (character->code) {
-    case '*':
-      source.fail(offset, "unexpected '*'", "write each edge of the path; for any label, leave the label out");
+    case '+':
+    case '?':
+      source.fail(offset, fmt::format("unexpected '{}'", rest[0]), "write the bounds of a path: -[:TRANSFER]->{1,4}");
     case '"':
     case '\'':
       source.fail(offset, fmt::format("unexpected {}", rest[0]), "quote names and labels with backquotes: `...`");

@@ -25,12 +25,12 @@ enum class TokenKind : std::uint8_t {
   greater,
   left_brace,
   right_brace,
+  star,
   exclamation,  ///< this and the next two: in labels only
   ampersand,
   percent,
   dot,  ///< this and all below: in conditions only
   plus,
-  star,
   equal,
   not_equal,
   less_equal,

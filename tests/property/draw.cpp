@@ -4,7 +4,11 @@
 #include <array>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 #include <sstream>
+
+#include "property/draw_counts.hpp"
+#include "property/draw_paths.hpp"
 
 namespace deltamatch::property {
 namespace {
@@ -348,7 +352,7 @@ bool same(const QueryEdge& a, const QueryEdge& b) {
 }
 
 Query draw_query(const World& world, bool directed) {
-  const Shape shape = draw_shape(world.traits, world.loops);
+  const Shape shape = draw_shape(world.traits, world.loops && !world.traits.counts);
   const std::vector<LabelSet> edge_labels =
       draw_label_sets(shape.edges.size(), world.edge_labels, world.traits.counting, false);
   const int undirected_of_4 = directed ? *rc::gen::weightedElement<int>({{5, 0}, {2, 1}, {1, 4}}) : 4;
@@ -476,6 +480,29 @@ Standing draw_standing(const World& world, bool directed, std::size_t number) {
   standing.options.count = embeddings ? CountMode::embeddings : CountMode::subgraphs;
   standing.options.list = !world.traits.counting && *below(2) == 0;
   if (world.traits.edges != EdgeModel::simple || world.traits.attributes) draw_conditions(world, standing);
+  if (world.traits.paths) draw_paths(world.schema, world.edge_labels, directed, standing);
+  if (!world.traits.counts || *below(6) == 0) return standing;
+  const auto add_counts = [&](Query& query, std::optional<std::uint32_t> inside) {
+    draw_counts({directed, world.schema.model != EdgeModel::simple, !world.traits.paths,
+                 [&] { return *below(2) == 0 ? LabelSet() : draw_labels(world.vertex_labels, true); },
+                 [&] { return *below(2) == 0 ? LabelSet() : draw_labels(world.edge_labels, false); },
+                 [&](const Query& whole) {
+                   return world.traits.paths ? draw_path_comparison(world.schema, whole, inside)
+                                             : draw_comparison(world, whole);
+                 }},
+                query);
+  };
+  if (!world.traits.paths || *below(4) != 0) {
+    add_counts(standing.query, std::nullopt);
+    return standing;
+  }
+  // A count stands beside each step of a path.
+  const auto path =
+      std::ranges::find_if(standing.query.edges, [](const QueryEdge& edge) { return edge.quantifier.has_value(); });
+  Query beside = standing.query;
+  beside.where = path->each;
+  add_counts(beside, static_cast<std::uint32_t>(path - standing.query.edges.begin()));
+  path->each = std::move(beside.where);
   return standing;
 }
 

@@ -34,6 +34,10 @@ struct Traits {
   bool restless = false;
   /// The graph keeps self-loops, and queries may have some.
   bool loops = false;
+  /// All queries have paths.
+  bool paths = false;
+  /// Conditions count.
+  bool counts = false;
 };
 
 [[nodiscard]] rc::Gen<Scenario> scenarios(const Traits& traits = {});

@@ -61,7 +61,10 @@ namespace {
 
 bool reads_vertices(const Expression& node) {
   if (node.kind == Expression::Kind::attribute && node.element.kind == Element::Kind::vertex) return true;
-  return std::ranges::any_of(node.operands, [](const Expression& operand) { return reads_vertices(operand); });
+  return std::ranges::any_of(node.operands, [](const Expression& operand) { return reads_vertices(operand); }) ||
+         std::ranges::any_of(node.pattern, [](const CountedPattern& pattern) {
+           return std::ranges::any_of(pattern.where, [](const Expression& inner) { return reads_vertices(inner); });
+         });
 }
 
 }  // namespace
@@ -77,7 +80,9 @@ Timestamp Scenario::retained() const {
 
 bool Scenario::reads_vertices() const {
   return std::ranges::any_of(queries, [](const Standing& standing) {
-    return standing.query.where && property::reads_vertices(*standing.query.where);
+    return std::ranges::any_of(variants(standing.query), [](const Query& variant) {  // conditions may fall away
+      return variant.where && property::reads_vertices(*variant.where);
+    });
   });
 }
 

@@ -21,6 +21,7 @@
 
 #include "deltamatch/engine.hpp"
 #include "support/conditions.hpp"
+#include "support/paths.hpp"
 
 namespace deltamatch::oracle {
 
@@ -53,10 +54,11 @@ struct DataGraph {
   [[nodiscard]] DataEdge edge(const ExternalId& source, const std::string& label, const ExternalId& target) const;
 };
 
-/// The images of the query's vertices and edges, in the query's order. Compares by vertices, then by edges.
+/// The images of the query's vertices and edges, in the query's order. Compares by vertices, then by edges, then by lengths.
 struct Embedding {
   std::vector<ExternalId> vertices;
   std::vector<DataEdge> edges;
+  std::vector<std::uint32_t> lengths{};  ///< of the query's paths; their inner vertices follow those of the query
   friend auto operator<=>(const Embedding&, const Embedding&) = default;
 };
 
@@ -96,17 +98,23 @@ class Matcher {
 
   /// Every match in the graph: all embeddings, or the smallest embedding of each class under Aut(Q). Throws TooMany beyond
   /// `limit` embeddings, or beyond a hundred times as many partial ones. Throws std::invalid_argument for a directed query edge
-  /// over undirected data.
-  [[nodiscard]] Answer match(const DataGraph& graph, std::size_t limit = std::numeric_limits<std::size_t>::max()) const;
+  /// over undirected data. `aged`: edges of this time or older, and those without a time, are not counted by conditions.
+  [[nodiscard]] Answer match(const DataGraph& graph, std::size_t limit = std::numeric_limits<std::size_t>::max(),
+                             std::optional<Timestamp> aged = {}) const;
 
   [[nodiscard]] const Query& query() const noexcept { return query_; }
 
  private:
+  /// Adds the matches of one choice of lengths.
+  void match(const DataGraph& graph, std::size_t variant, std::size_t limit, std::optional<Timestamp> aged,
+             Answer& answer) const;
+
   Query query_;
   MatchMode mode_;
   CountMode count_;
   bool induced_;
-  std::vector<Automorphism> symmetries_;  ///< only the identity if embeddings are counted
+  std::vector<Variant> variants_;
+  std::vector<std::vector<Automorphism>> symmetries_;  ///< by variant; only if subgraphs are counted
 };
 
 /// The effect of a batch on the graph.

@@ -207,6 +207,8 @@ void add_replay(const Command& program, Run& run) {
       program.add_command("replay", "Feed a stream of updates to standing queries, batch by batch", examples);
   const auto options = std::make_shared<Replay>();
   add_query_options(command, options->queries).required();
+  command.add_flag("--induced", options->queries.induced, "Only matches whose vertices are joined by no further edge")
+      .group("Queries");
   add_replay_options(command, options->stream).required();
   add_duration(command, "--timeout", options->timeout, "Stop after this time, e.g. 10s, and abandon the current batch")
       .group("Stream");

@@ -67,7 +67,12 @@ int validate_queries(const Validate& options) {
     engine.add_query(query.query, options.queries.options(true));
     fmt::format_to(std::back_inserter(text), "{}: {}: {}\n", query.query.name,
                    graph_size(query.query.vertices.size(), query.query.edges.size()), to_pattern(query.query));
-    for (const std::string& line : plan::condition_lines(query.query)) {
+    const std::vector<Query> lengths = variants(query.query);
+    if (lengths.size() > 1) {
+      fmt::format_to(std::back_inserter(text), "  {} variants, of {} to {} edges; the longest:\n", lengths.size(),
+                     lengths.front().edges.size(), lengths.back().edges.size());
+    }
+    for (const std::string& line : plan::condition_lines(lengths.back())) {
       fmt::format_to(std::back_inserter(text), "  {}\n", line);
     }
   }

@@ -67,6 +67,10 @@ class QueryReader {
     section.choice("mode", common.options.mode, modes);
     common.options.count = common.options.mode == MatchMode::isomorphism ? CountMode::subgraphs : CountMode::embeddings;
     section.choice("count", common.options.count, counts);
+    section.flag("induced", common.options.induced);
+    if (common.options.induced && common.options.mode != MatchMode::isomorphism) {
+      section.refuse("induced", "a standing query is induced only with isomorphism", "leave it or mode out");
+    }
     section.flag("report_existing", common.report_existing);
     common.budget = budget_;
     const Section own = section.section("budget");

@@ -102,7 +102,7 @@ void add_negative_ids_option(const Command& command, InputOptions& input) {
 
 QueryOptions QuerySelection::options(bool list) const {
   const CountMode usual = mode == MatchMode::isomorphism ? CountMode::subgraphs : CountMode::embeddings;
-  return {.mode = mode, .count = count.value_or(usual), .list = list};
+  return {.mode = mode, .count = count.value_or(usual), .list = list, .induced = induced};
 }
 
 void EmitOptions::check() const {

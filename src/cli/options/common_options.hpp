@@ -64,6 +64,7 @@ struct QuerySelection {
   std::vector<std::string> sources;
   MatchMode mode = MatchMode::isomorphism;
   std::optional<CountMode> count;  ///< default: subgraphs for isomorphism, else embeddings
+  bool induced = false;            ///< of standing queries
 
   [[nodiscard]] QueryOptions options(bool list) const;
 };

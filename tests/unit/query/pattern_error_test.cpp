@@ -109,7 +109,8 @@ INSTANTIATE_TEST_SUITE_P(
     Characters, PatternErrors,
     testing::Values(
         Case{"(a {x: 1%})-->(b)", "1:9: unexpected '%'; "},
-        Case{"(a)-[:T*1..3]->(b)", "1:8: unexpected '*'; write each edge of the path; for any label, leave the label out"},
+        Case{"(a)-[:*]->(b)", "1:7: expected a label, but found '*'; write labels as :A or :A|B"},
+        Case{"(a)-->+(b)", "1:7: unexpected '+'; write the bounds of a path: -[:TRANSFER]->{1,4}"},
         Case{"(a:\"A\")-->(b)", "1:4: unexpected \"; quote names and labels with backquotes"},
         Case{"(a:'A')-->(b)", "1:4: unexpected '; quote names and labels with backquotes"},
         Case{"(a)-->(b);", "1:10: unexpected ';'; leave it out, and join the paths"},
