@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "engine/engine_impl.hpp"
 #include "engine/storage/bulk_loader.hpp"
@@ -18,8 +19,9 @@ void Engine::Impl::bind_anew() {
   for (auto& [id, query] : standing) {
     query->bound.bind_symbols();
     if (!query->bound.outdated()) continue;
-    auto fresh = std::make_unique<StandingQuery>(query->query, query->options, graph);
+    auto fresh = std::make_unique<StandingQuery>(query->query, query->options, graph, options.allowed_lateness);
     fresh->budget = query->budget;
+    fresh->once = std::move(query->once);
     query = std::move(fresh);
   }
 }
@@ -57,6 +59,26 @@ bool Engine::Impl::reads_vertices() const noexcept {
   return std::ranges::any_of(standing, [](const auto& entry) { return entry.second->bound.reads_vertex_attributes(); });
 }
 
+bool Engine::Impl::remembers() const noexcept {
+  return std::ranges::any_of(standing, [](const auto& entry) { return entry.second->once != nullptr; });
+}
+
+engine::ParkedMemory Engine::Impl::park(const StandingQuery& query) const {
+  return {query.query.name, query_fingerprint(query.query, query.options), query.once->memory().state(watermark)};
+}
+
+/// What all queries remember, whether they stand or did so until now; in an order that depends on nothing else.
+std::vector<engine::ParkedMemory> Engine::Impl::memories() const {
+  std::vector<engine::ParkedMemory> all = parked;
+  for (const auto& [id, query] : standing) {
+    if (query->once) all.push_back(park(*query));
+  }
+  std::erase_if(all, [](const engine::ParkedMemory& memory) { return memory.once.empty(); });
+  std::ranges::stable_sort(all, {},
+                           [](const engine::ParkedMemory& memory) { return std::tie(memory.name, memory.fingerprint); });
+  return all;
+}
+
 StandingQuery& Engine::Impl::find(QueryId query) {
   for (const auto& [id, entry_query] : standing) {
     if (id == query) return *entry_query;
@@ -80,7 +102,11 @@ QueryId Engine::add_query(const Query& query, const QueryOptions& options) {
   return replace_queries({}, std::span(&added, 1)).front();
 }
 
-void Engine::remove_query(QueryId query) { static_cast<void>(replace_queries(std::span(&query, 1), {})); }
+void Engine::remove_query(QueryId query) {
+  const bool remembers = impl_->find(query).once != nullptr;
+  static_cast<void>(replace_queries(std::span(&query, 1), {}));
+  if (remembers) impl_->parked.pop_back();
+}
 
 std::vector<QueryId> Engine::replace_queries(std::span<const QueryId> removed, std::span<const NewQuery> added) {
   for (const QueryId query : removed) impl_->find(query);
@@ -95,7 +121,20 @@ std::vector<QueryId> Engine::replace_queries(std::span<const QueryId> removed, s
       throw Error(ErrorKind::configuration, "query '" + query.name + "'", "another standing query has this name",
                   "give each query its own name");
     }
-    fresh.push_back(std::make_unique<StandingQuery>(query, options, impl_->graph));
+    fresh.push_back(std::make_unique<StandingQuery>(query, options, impl_->graph, impl_->options.allowed_lateness));
+  }
+  std::vector<engine::ParkedMemory> parked = impl_->parked;
+  for (const QueryId query : removed) {
+    if (const StandingQuery& gone = impl_->find(query); gone.once) parked.push_back(impl_->park(gone));
+  }
+  for (const auto& query : fresh) {
+    if (!query->once) continue;
+    const auto own = std::ranges::find_if(parked, [&](const engine::ParkedMemory& memory) {
+      return memory.name == query->query.name && memory.fingerprint == query_fingerprint(query->query, query->options);
+    });
+    if (own == parked.end()) continue;
+    query->once->memory().restore(own->once);
+    parked.erase(own);
   }
   Timestamp retained = 0;  // 0: for ever
   bool bounded = true;
@@ -117,6 +156,7 @@ std::vector<QueryId> Engine::replace_queries(std::span<const QueryId> removed, s
   impl_->retain(bounded ? retained : 0);
   // From here on, nothing fails.
   std::erase_if(impl_->standing, is_removed);
+  impl_->parked = std::move(parked);
   for (std::size_t i = 0; i < fresh.size(); ++i) {
     ids[i] = QueryId{impl_->next_query++};
     impl_->standing.emplace_back(ids[i], std::move(fresh[i]));
@@ -143,8 +183,9 @@ std::optional<BatchResult> Engine::process(const UpdateBatch& batch, const Batch
 
 void Engine::budget(QueryId query, const QueryBudget& budget) { impl_->find(query).budget = budget; }
 
-BatchResult Engine::absorb(const UpdateBatch& batch) {
-  return impl_->run(batch, {.on_reject = OnReject::skip}, Impl::Purpose::absorb);
+BatchResult Engine::absorb(const UpdateBatch& batch, bool record_by_record) {
+  return impl_->run(batch, {.on_reject = OnReject::skip, .record_by_record = record_by_record && impl_->remembers()},
+                    Impl::Purpose::absorb);
 }
 
 void Engine::spool(const SpoolOptions& options) { impl_->listing.configure(options); }
@@ -154,7 +195,7 @@ void Engine::limit_labels(std::uint64_t most) noexcept { impl_->label_limit = mo
 Timestamp Engine::retention() const noexcept { return impl_->retains() ? impl_->window->span() : 0; }
 
 void Engine::retain(Timestamp retention) {
-  if (impl_->standing.empty() && impl_->options.schema.model != EdgeModel::simple) impl_->retain(retention);
+  if (impl_->options.schema.model != EdgeModel::simple) impl_->retain(retention);
 }
 
 bool Engine::watches_vertices() const noexcept { return impl_->watches_vertices; }
@@ -223,6 +264,9 @@ GraphStatistics Engine::graph() const {
   statistics.label_bytes = impl_->graph.vertex_labels.bytes() + impl_->graph.edge_labels.bytes();
   statistics.bytes = statistics.adjacency_bytes + statistics.dictionary_bytes + statistics.label_bytes +
                      (impl_->window ? impl_->window->bytes() : 0) + (impl_->deletions ? impl_->deletions->bytes() : 0);
+  for (const auto& [id, query] : impl_->standing) {
+    if (query->once) statistics.bytes += query->once->memory().bytes();
+  }
   return statistics;
 }
 
@@ -274,7 +318,8 @@ void Engine::save(const std::filesystem::path& path, std::string_view annotation
        impl_->options.schema, impl_->options.allowed_lateness, impl_->options.order, impl_->digest},
       impl_->graph,
       impl_->deletions ? impl_->deletions->entries(impl_->window.get(), impl_->watermark)
-                       : std::vector<graph::Deletions::Entry>());
+                       : std::vector<graph::Deletions::Entry>(),
+      impl_->memories());
 }
 
 std::string Engine::annotation(const std::filesystem::path& path) { return engine::read_snapshot_header(path).annotation; }
@@ -289,7 +334,7 @@ Engine Engine::restore(const std::filesystem::path& path, unsigned threads, std:
                  .schema = header.schema,
                  .backend = std::move(backend)});
   Impl& impl = *engine.impl_;
-  engine::read_snapshot(path, impl.graph, impl.workers, impl.deletions.get());
+  engine::read_snapshot(path, impl.graph, impl.workers, impl.deletions.get(), &impl.parked);
   impl.batches = header.batch;
   impl.watermark = header.watermark;
   header.digest ? static_cast<void>(impl.digest = *header.digest) : engine.begin_digest();

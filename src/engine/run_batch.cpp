@@ -56,6 +56,7 @@ class Engine::Impl::BatchRun {
   void look_for_counts();
   [[nodiscard]] std::vector<match::QueryTask> make_tasks();
   std::vector<match::QueryResult> match_rounds(std::span<match::QueryTask> tasks, match::MatchSteps& steps);
+  void find_beside(std::size_t query, const match::QueryTask& task);
   void match_alone(std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results, match::MatchSteps& steps);
   [[nodiscard]] std::vector<Matched> gather(match::Pass pass, std::span<const match::QueryTask> tasks,
                                             std::span<match::QueryResult> results) const;
@@ -65,6 +66,7 @@ class Engine::Impl::BatchRun {
   [[nodiscard]] QueryDelta delta_of(std::size_t query);
   void net_renumbered(std::size_t query, Matched& removed, Matched& added) const;
   void shorten(std::size_t query, QueryDelta& delta) const;
+  void let_once_through();
   void write_to(MatchSink& sink) const;
   void note_actuals() noexcept;
   // Whether listed matches are delivered afterwards.
@@ -89,7 +91,8 @@ class Engine::Impl::BatchRun {
   std::optional<engine::CountedBatches> counted_;  // if a query counts
   std::vector<Matched> removed_;
   std::vector<Matched> added_;
-  std::vector<Matched> transient_;  // they appear and vanish
+  std::vector<Matched> transient_;               // they appear and vanish
+  std::vector<engine::LetThrough> let_through_;  // by query, if one says ALERT ONCE
   LevelCounts levels_;
   Clock::time_point start_ = Clock::now();
   Clock::time_point staged_;
@@ -98,7 +101,7 @@ class Engine::Impl::BatchRun {
 BatchResult Engine::Impl::run(const UpdateBatch& batch, const BatchOptions& wanted, Purpose purpose) {
   BatchRun run(*this, batch, wanted, purpose);
   run.apply();
-  if (purpose == Purpose::process) {
+  if (purpose == Purpose::process || (purpose == Purpose::absorb && remembers())) {
     run.estimate();
     run.match();
     run.deliver();
@@ -117,6 +120,9 @@ Engine::Impl::BatchRun::BatchRun(Impl& engine, const UpdateBatch& batch, const B
 
 Engine::Impl::BatchRun::~BatchRun() {
   if (stage_ == Stage::staged) {
+    for (const auto& [id, query] : engine_->standing) {
+      if (query->once) query->once->memory().undo();
+    }
     engine_->anticipation.end();
     engine_->listing.clear();
     engine_->graph.unstage();
@@ -227,6 +233,7 @@ void Engine::Impl::BatchRun::match() {
   added_ = gather(match::Pass::added, tasks, std::span(results).subspan(tasks.size(), tasks.size()));
   if (transient_rule_) transient_ = gather(match::Pass::transient, tasks, std::span(results).last(tasks.size()));
   for (std::size_t q = 0; q < engine_->standing.size(); ++q) result_.queries.push_back(delta_of(q));
+  let_once_through();
   engine_->watch.ask();
 }
 
@@ -234,7 +241,7 @@ std::vector<match::QueryTask> Engine::Impl::BatchRun::make_tasks() {
   std::vector<match::QueryTask> tasks;
   std::vector<engine::BatchWatch::Followed> followed;
   for (const auto& [id, query] : engine_->standing) {
-    const bool list = query->options.list || resolved_->renumbered() || query->bound.counts_something();
+    const bool list = query->options.list || resolved_->renumbered() || query->needs_list();
     tasks.push_back({&query->bound, &query->plans, list});
     tasks.back().span = engine_->report_span(query->bound.query);
     followed.push_back({id, query->budget});
@@ -252,7 +259,8 @@ std::vector<match::QueryResult> Engine::Impl::BatchRun::match_rounds(std::span<m
   for (const auto& [id, query] : engine_->standing) deliveries.push_back(&query->delivery);
   const bool renumbered = resolved_->renumbered();
   const auto begin_anew = [&] {
-    engine_->listing.open(engine_->graph, tasks, deliveries, renumbered, delivers() || renumbered, engine_->watch);
+    const bool keep = delivers() || renumbered || engine_->remembers();
+    engine_->listing.open(engine_->graph, tasks, deliveries, renumbered, keep, engine_->watch);
     if (counted_) counted_->filter(engine_->listing);
     for (std::size_t i = 0; i < results.size(); ++i) {
       results[i] = {};
@@ -264,14 +272,18 @@ std::vector<match::QueryResult> Engine::Impl::BatchRun::match_rounds(std::span<m
   if (!edges && !(counted_ && counted_->touches_vertices())) return results;
   const StopFlag* stop = engine_->watch.begin_round();
   match_together(tasks, results, stop, steps);
-  for (std::size_t q = 0; counted_ && q < tasks.size(); ++q)
-    counted_->find_turned(q, tasks[q], engine_->workers, engine_->listing);
+  for (std::size_t q = 0; q < tasks.size(); ++q) find_beside(q, tasks[q]);
   throw_if_stopped(engine_->watch.stop());
   if (engine_->watch.end_round()) {
     begin_anew();
     match_alone(tasks, results, steps);
   }
   return results;
+}
+
+// Finds the matches that no changed edge leads to.
+void Engine::Impl::BatchRun::find_beside(std::size_t query, const match::QueryTask& task) {
+  if (counted_) counted_->find_turned(query, task, engine_->workers, engine_->listing);
 }
 
 void Engine::Impl::BatchRun::match_together(std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results,
@@ -292,7 +304,7 @@ void Engine::Impl::BatchRun::match_alone(std::span<const match::QueryTask> tasks
     std::vector<match::QueryResult> found;
     for (std::size_t p = 0; p < passes().size(); ++p) found.push_back(std::move(results[p * tasks.size() + q]));
     match_together(tasks.subspan(q, 1), found, engine_->watch.begin_round(q), steps);
-    if (counted_) counted_->find_turned(q, tasks[q], engine_->workers, engine_->listing);
+    find_beside(q, tasks[q]);
     throw_if_stopped(engine_->watch.stop());
     for (std::size_t p = 0; p < passes().size(); ++p) results[p * tasks.size() + q] = std::move(found[p]);
   }
@@ -396,6 +408,29 @@ void Engine::Impl::BatchRun::shorten(std::size_t query, QueryDelta& delta) const
   }
 }
 
+// Lets ALERT ONCE decide on what was found. If a query exceeded its budget, what is reported of it is decided on.
+void Engine::Impl::BatchRun::let_once_through() {
+  if (!engine_->remembers()) return;
+  let_through_.resize(engine_->standing.size());
+  for (std::size_t q = 0; q < engine_->standing.size(); ++q) {
+    StandingQuery& query = *engine_->standing[q].second;
+    QueryDelta& delta = result_.queries[q];
+    if (!query.once || (!delta.complete() && query.options.list && !(delivers() && wanted_->report_partial))) continue;
+    const auto most = [&](Count count) { return delta.complete() ? UINT64_MAX : static_cast<std::uint64_t>(count); };
+    let_through_[q] = query.once->decide({.graph = engine_->graph,
+                                          .listing = engine_->listing,
+                                          .query = q,
+                                          .inserted = resolved_->net.inserted,
+                                          .watermark_before = engine_->watermark,
+                                          .watermark = resolved_->watermark,
+                                          .most_removed = most(delta.removed),
+                                          .most_added = most(delta.added),
+                                          .transient = delta.complete() && !transient_.empty() && transient_[q].count > 0,
+                                          .report_span = engine_->report_span(query.query)});
+    engine::apply(let_through_[q], query.options.list, !query.query.within, delta);
+  }
+}
+
 void Engine::Impl::BatchRun::deliver() {
   if (delivers()) {
     MatchSink& sink = *wanted_->sink;
@@ -420,18 +455,21 @@ void Engine::Impl::BatchRun::write_to(MatchSink& sink) const {
     if (!query.options.list) continue;
     const QueryDelta& delta = result_.queries[q];
     std::uint64_t written = 0;
+    const engine::LetThrough* once = query.once ? &let_through_[q] : nullptr;
+    const auto only = [&](bool added) { return once == nullptr ? nullptr : added ? &once->added : &once->removed; };
     for (const bool added : {false, true}) {
       const Count matches = added ? delta.added : delta.removed;
       if (!delta.complete() && (!wanted_->report_partial || matches == 0)) continue;
-      const std::uint64_t most = delta.complete() ? UINT64_MAX : static_cast<std::uint64_t>(matches);
-      engine_->listing.deliver(q, {added, number, resolved_->watermark, added ? net.inserted : net.removed}, most, sink);
-      if (!delta.complete()) written += most;
+      const std::uint64_t most = delta.complete() || once != nullptr ? UINT64_MAX : static_cast<std::uint64_t>(matches);
+      engine_->listing.deliver(q, {added, number, resolved_->watermark, added ? net.inserted : net.removed}, most, sink,
+                               only(added));
+      if (!delta.complete()) written += static_cast<std::uint64_t>(matches);
     }
     if (delta.complete() && !transient_.empty() && transient_[q].count > 0) {
       for (const bool added : {true, false}) {
         if (!added && query.bound.query.within) continue;
         engine_->listing.deliver(q, {added, number, resolved_->watermark, added ? net.inserted : net.removed, true}, UINT64_MAX,
-                                 sink);
+                                 sink, once == nullptr ? nullptr : &once->transient);
       }
     }
     if (!delta.complete()) sink.end({query.bound.query.name, written, delta.shortfall, number});
@@ -447,6 +485,10 @@ BatchResult Engine::Impl::BatchRun::settle() noexcept {
     engine_->commit(purpose_);
     stage_ = Stage::settled;
   }
+  for (const auto& [id, query] : engine_->standing) {
+    if (query->once) query->once->memory().settle(result_.watermark);
+  }
+  if (purpose_ == Purpose::process || purpose_ == Purpose::absorb) engine_->parked.clear();
   engine_->watermark = result_.watermark;
   if (purpose_ != Purpose::start && purpose_ != Purpose::load) result_.batch = ++engine_->batches;
   if (purpose_ == Purpose::process) note_actuals();

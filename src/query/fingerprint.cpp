@@ -101,6 +101,12 @@ Fingerprint fingerprint(const Query& query, MatchMode mode, CountMode count) {
     bytes.add(std::string_view("within"));
     bytes.add(static_cast<std::uint64_t>(query.within->microseconds));
   }
+  if (query.once) {
+    bytes.add(std::string_view("once"));
+    bytes.add(std::uint64_t{query.once->vertices.size()});
+    for (const std::uint32_t vertex : query.once->vertices) bytes.add(std::uint64_t{vertex});
+    bytes.add(static_cast<std::uint64_t>(query.once->every.microseconds));
+  }
   const XXH128_hash_t hash = XXH3_128bits(bytes.get().data(), bytes.get().size());
   return {hash.high64, hash.low64};
 }

@@ -141,12 +141,25 @@ std::optional<Flaw> check_connected(const Query& query) {
               "join them by an edge, or write them as two queries"};
 }
 
+std::optional<Flaw> check_alerts(const Query& query) {
+  if (!query.once) return std::nullopt;
+  const std::vector<std::uint32_t>& vertices = query.once->vertices;
+  const bool ascending = std::ranges::adjacent_find(vertices, std::greater_equal<>()) == vertices.end();
+  if (vertices.empty() || !ascending || vertices.back() >= query.vertices.size())
+    return Flaw{Subject::query, 0, "ALERT ONCE PER vertices that are no list of vertices of the query",
+                "name vertices by ascending numbers, each once"};
+  if (query.once->every.microseconds <= 0)
+    return Flaw{Subject::query, 0, "ALERT ONCE EVERY duration that is not positive", "give a positive duration"};
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Flaw> find_flaw(const Query& query) {
   if (auto flaw = check_vertices(query)) return flaw;
   if (auto flaw = check_edges(query)) return flaw;
   if (auto flaw = check_conditions(query)) return flaw;
+  if (auto flaw = check_alerts(query)) return flaw;
   return check_connected(query);
 }
 

@@ -148,6 +148,11 @@ class QueryReader {
                      "give each query its own name");
       return;
     }
+    if (query.query.once && query.report_existing) {
+      section.refuse("report_existing", fmt::format("the pattern of '{}' says ALERT ONCE", query.query.name),
+                     "leave one of the two out: existing matches have no order of time");
+      return;
+    }
     if (!guarded(section, key, [&] { engine_.add_query(query.query, query.options); })) return;
     config_.service.queries.push_back(query);
   }

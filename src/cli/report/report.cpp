@@ -135,6 +135,7 @@ void write_queries(JsonWriter& json, const Report& report) {
   json.key("queries").begin_array();
   for (const QueryTotals& query : report.deltas) {
     json.begin_object().key("name").string(query.name).key("new").number(query.added).key("removed").number(query.removed);
+    if (query.once) json.key("suppressed").number(query.suppressed);
     if (report.digests) {
       json.key("new_digest").string(to_text(query.added_digest));
       json.key("removed_digest").string(to_text(query.removed_digest));
@@ -183,8 +184,10 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
 
 std::string query_table(const Report& report) {
   std::vector<std::vector<std::string>> rows;
+  const bool once = std::ranges::any_of(report.deltas, &QueryTotals::once);
   if (!report.deltas.empty()) {
     rows.push_back({"query", "new", "removed"});
+    if (once) rows.back().emplace_back("suppressed");
     if (report.digests) rows.back().insert(rows.back().end(), {"digest of new", "digest of removed"});
   } else {
     rows.push_back({"query", "matches", "time"});
@@ -193,6 +196,7 @@ std::string query_table(const Report& report) {
   for (const QueryTotals& query : report.deltas) {
     const std::string at_least = report.shortfall(query) != Shortfall::none ? "at least " : "";
     rows.push_back({query.name, at_least + grouped(query.added), at_least + grouped(query.removed)});
+    if (once) rows.back().push_back(query.once ? at_least + grouped(query.suppressed) : "-");
     if (report.digests) rows.back().insert(rows.back().end(), {to_text(query.added_digest), to_text(query.removed_digest)});
   }
   for (const QueryMatches& query : report.matches) {
@@ -257,6 +261,7 @@ void Report::add(const BatchResult& result) {
     QueryTotals& totals = deltas[query];
     totals.added += delta.added;
     totals.removed += delta.removed;
+    totals.suppressed += delta.suppressed;
     if (!delta.complete()) {
       ++totals.partial_batches;
       if (!totals.first_partial) totals.first_partial = result.batch;
@@ -312,6 +317,7 @@ std::string to_json(const BatchResult& result, const ingest::PositionedBatch& ba
     json.begin_object().key("name").string(names[query].name);
     const QueryDelta& delta = result.queries[query];
     json.key("new").number(delta.added).key("removed").number(delta.removed);
+    if (names[query].once) json.key("suppressed").number(delta.suppressed);
     if (!delta.complete()) json.key("complete").boolean(false).key("partial").string(shortfall_name(delta.shortfall));
     json.end_object();
   }

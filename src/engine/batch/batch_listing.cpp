@@ -1,5 +1,6 @@
 #include "engine/batch/batch_listing.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "match/counted_filter.hpp"
@@ -27,10 +28,12 @@ void BatchListing::clear() noexcept {
   collectors_.clear();
 }
 
-void BatchListing::deliver(std::size_t query, const Delivery::MatchContext& context, std::uint64_t most,
-                           MatchSink& sink) const {
+void BatchListing::deliver(std::size_t query, const Delivery::MatchContext& context, std::uint64_t most, MatchSink& sink,
+                           const std::vector<MatchId>* only) const {
   Delivery::Writer writer(collectors_[query].delivery(), *graph_, context, sink);
-  const auto write = [&](const ListedMatch& match) { writer.write(match); };
+  const auto write = [&](const ListedMatch& match) {
+    if (only == nullptr || std::ranges::binary_search(*only, match.id)) writer.write(match);
+  };
   if (context.transient)
     for_each_in(list_of(query, match::Pass::transient), most, write);
   else

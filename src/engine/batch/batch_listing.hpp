@@ -48,8 +48,15 @@ class BatchListing {
   /// Calls visit(match) for up to `most` matches of a query and a sign, ordered by id. Throws Stopped once the batch must stop.
   template <class Visit>
   void for_each(std::size_t query, bool added, std::uint64_t most, Visit&& visit) const;
-  /// Writes up to `most` matches of a query to a sink, ordered by id. Those of the transient pass come on their own.
-  void deliver(std::size_t query, const Delivery::MatchContext& context, std::uint64_t most, MatchSink& sink) const;
+  /// The same for matches of the transient pass.
+  template <class Visit>
+  void for_each_transient(std::size_t query, Visit&& visit) const {
+    for_each_in(list_of(query, match::Pass::transient), UINT64_MAX, visit);
+  }
+  /// Writes up to `most` matches of a query to a sink, ordered by id. Those of the transient pass come on their own. With
+  /// `only`, ascending, others are left out.
+  void deliver(std::size_t query, const Delivery::MatchContext& context, std::uint64_t most, MatchSink& sink,
+               const std::vector<MatchId>* only = nullptr) const;
 
  private:
   /// Takes the records of one query.

@@ -1,19 +1,25 @@
 // A standing query: its binding, plans and delivery.
 #pragma once
 
+#include <memory>
 #include <vector>
 
+#include "engine/batch/once_rule.hpp"
 #include "engine/listing/delivery.hpp"
 #include "plan/plan.hpp"
 
 namespace deltamatch::engine {
 
 struct StandingQuery {
-  StandingQuery(const Query& asked, const QueryOptions& wanted, graph::DataGraph& graph)
+  StandingQuery(const Query& asked, const QueryOptions& wanted, graph::DataGraph& graph, Timestamp lateness)
       : query(asked),
         options(wanted),
         bound(plan::standing_form(asked, wanted), wanted.mode, wanted.count, graph),
-        delivery(bound, query) {}
+        delivery(bound, query),
+        once(query.once ? std::make_unique<OnceRule>(bound, *query.once, lateness) : nullptr) {}
+
+  /// Whether it has to list its matches even if it only counts them.
+  [[nodiscard]] bool needs_list() const noexcept { return bound.counts_something() || once != nullptr; }
 
   /// Makes plans if there are none yet, or if the graph has changed much since they were made.
   void refresh_plans();
@@ -23,6 +29,7 @@ struct StandingQuery {
   QueryBudget budget;
   plan::BoundQuery bound;
   Delivery delivery;
+  std::unique_ptr<OnceRule> once;  ///< null unless the query says ALERT ONCE
   plan::QueryPlans plans;
   std::vector<plan::PlanActuals> actuals;
   bool planned = false;
