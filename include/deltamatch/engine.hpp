@@ -101,6 +101,9 @@ class Engine {
   /// - All other queries are complete, the batch settles, and the query resumes with the next batch.
   /// - A backend other than the CPU matches a batch again, query by query, if some budget may be exceeded.
   [[nodiscard]] std::optional<BatchResult> process(const UpdateBatch& batch, const BatchOptions& options);
+  /// How many matches of a query with EMIT FINAL wait: they exist and satisfy its condition, but that is not final yet. 0 for
+  /// other queries. As long as a batch in which all of them become final.
+  [[nodiscard]] Count waiting(QueryId query);
   /// Sets a query's budget from the next batch on. Throws Error if the query does not exist.
   void budget(QueryId query, const QueryBudget& budget);
 

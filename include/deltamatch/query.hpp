@@ -33,6 +33,8 @@ struct Query {
   std::optional<Expression> where{};  ///< a match must make it TRUE
   std::optional<Duration> within{};   ///< any two edges of a match are less than this apart in time; positive
   std::optional<AlertOnce> once{};    ///< of a standing query
+  /// EMIT FINAL: a standing query reports a match once, when nothing can change what its condition counts; it never vanishes.
+  bool emit_final = false;
   friend bool operator==(const Query&, const Query&) = default;
 };
 
@@ -45,6 +47,7 @@ struct Query {
 ///   such edges.
 /// - The names of edges differ from each other and from those of vertices.
 /// - The condition is well formed: see Expression. It names elements of the query only.
+/// - With EMIT FINAL the condition counts, and each edge that it counts has a latest time given by edges of the query.
 /// - AlertOnce names vertices of the query, and its period is positive.
 ///
 /// Errors call the query `where`.

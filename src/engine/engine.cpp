@@ -22,15 +22,18 @@ void Engine::Impl::bind_anew() {
     auto fresh = std::make_unique<StandingQuery>(query->query, query->options, graph, options.allowed_lateness);
     fresh->budget = query->budget;
     fresh->once = std::move(query->once);
+    fresh->wait = std::move(query->wait);
     query = std::move(fresh);
   }
 }
 
 /// How long after its oldest edge a match of the query is reported; 0 if it has no WITHIN.
-Timestamp Engine::Impl::report_span(const Query& query) const noexcept {
-  if (!query.within) return 0;
+Timestamp Engine::Impl::report_span(const StandingQuery& query) const noexcept {
+  if (!query.query.within) return 0;
   Timestamp span = 0;
-  return __builtin_add_overflow(query.within->microseconds, options.allowed_lateness, &span) ? INT64_MAX : span;
+  const bool beyond = __builtin_add_overflow(query.query.within->microseconds, options.allowed_lateness, &span) ||
+                      __builtin_add_overflow(span, query.wait ? query.wait->greatest() : 0, &span);
+  return beyond ? INT64_MAX : span;
 }
 
 /// Keeps edges for a span from the next batch on; 0: for ever. A window that is an option of the engine stays. Strong
@@ -61,6 +64,10 @@ bool Engine::Impl::reads_vertices() const noexcept {
 
 bool Engine::Impl::remembers() const noexcept {
   return std::ranges::any_of(standing, [](const auto& entry) { return entry.second->once != nullptr; });
+}
+
+bool Engine::Impl::waits() const noexcept {
+  return std::ranges::any_of(standing, [](const auto& entry) { return entry.second->wait != nullptr; });
 }
 
 engine::ParkedMemory Engine::Impl::park(const StandingQuery& query) const {
@@ -122,6 +129,9 @@ std::vector<QueryId> Engine::replace_queries(std::span<const QueryId> removed, s
                   "give each query its own name");
     }
     fresh.push_back(std::make_unique<StandingQuery>(query, options, impl_->graph, impl_->options.allowed_lateness));
+    if (!query.emit_final) continue;
+    fresh.back()->wait = std::make_unique<engine::FinalWait>(query, impl_->options.allowed_lateness, impl_->options.window);
+    fresh.back()->wait->begin(fresh.back()->bound, impl_->watermark);
   }
   std::vector<engine::ParkedMemory> parked = impl_->parked;
   for (const QueryId query : removed) {
@@ -138,14 +148,14 @@ std::vector<QueryId> Engine::replace_queries(std::span<const QueryId> removed, s
   }
   Timestamp retained = 0;  // 0: for ever
   bool bounded = true;
-  const auto retain_for = [&](const Query& query) {
-    bounded = bounded && query.within;
+  const auto retain_for = [&](const StandingQuery& query) {
+    bounded = bounded && query.query.within;
     retained = std::max(retained, impl_->report_span(query));
   };
   for (const auto& entry : impl_->standing) {
-    if (!is_removed(entry)) retain_for(entry.second->bound.query);
+    if (!is_removed(entry)) retain_for(*entry.second);
   }
-  for (const auto& query : fresh) retain_for(query->bound.query);
+  for (const auto& query : fresh) retain_for(*query);
   if (impl_->deletions && impl_->options.window == 0 && !bounded) {
     throw Error(ErrorKind::configuration, "order",
                 "order by time needs a window, or WITHIN in every query, because deletions are remembered for it",
@@ -179,6 +189,20 @@ std::optional<BatchResult> Engine::process(const UpdateBatch& batch, const Batch
   } catch (const Stopped&) {
     return std::nullopt;
   }
+}
+
+Count Engine::waiting(QueryId query) {
+  impl_->bind_anew();
+  const StandingQuery& standing = impl_->find(query);
+  if (!standing.wait) return 0;
+  impl_->graph.resolve_all();
+  const std::vector<graph::Resolved> resolved = impl_->graph.resolved();
+  match::FinalBatch now;
+  now.rule = standing.wait->rule();
+  now.resolved = resolved;
+  now.watermark = impl_->watermark;
+  const match::DueEdges edges = engine::waiting_edges(standing.bound, now.rule, now.watermark);
+  return standing.delivery.translate(impl_->graph, match::find_waiting(standing.bound, now, edges)).ids.size();
 }
 
 void Engine::budget(QueryId query, const QueryBudget& budget) { impl_->find(query).budget = budget; }
@@ -266,6 +290,7 @@ GraphStatistics Engine::graph() const {
                      (impl_->window ? impl_->window->bytes() : 0) + (impl_->deletions ? impl_->deletions->bytes() : 0);
   for (const auto& [id, query] : impl_->standing) {
     if (query->once) statistics.bytes += query->once->memory().bytes();
+    if (query->wait) statistics.bytes += query->wait->bytes();
   }
   return statistics;
 }

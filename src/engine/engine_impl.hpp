@@ -62,10 +62,12 @@ struct Engine::Impl {
   [[nodiscard]] bool reads_vertices() const noexcept;
   /// Whether a standing query remembers what it has reported.
   [[nodiscard]] bool remembers() const noexcept;
+  /// Whether a standing query waits for what is final.
+  [[nodiscard]] bool waits() const noexcept;
   /// Sets what a query remembers aside, so that one with the same name and definition can go on with it.
   [[nodiscard]] engine::ParkedMemory park(const engine::StandingQuery& query) const;
   [[nodiscard]] std::vector<engine::ParkedMemory> memories() const;
-  [[nodiscard]] Timestamp report_span(const Query& query) const noexcept;
+  [[nodiscard]] Timestamp report_span(const engine::StandingQuery& query) const noexcept;
   void retain(Timestamp span);
   /// Whether edges are kept for the conditions of the queries, and no longer.
   [[nodiscard]] bool retains() const noexcept { return window && options.window == 0; }

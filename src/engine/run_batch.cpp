@@ -8,6 +8,7 @@
 #include "base/checked.hpp"
 #include "base/seconds.hpp"
 #include "engine/batch/counted_batches.hpp"
+#include "engine/batch/final_batches.hpp"
 #include "engine/engine_impl.hpp"
 #include "estimate/estimator.hpp"
 
@@ -54,6 +55,7 @@ class Engine::Impl::BatchRun {
   void leave_out_expired();
   void look_for_transient();
   void look_for_counts();
+  void look_for_final();
   [[nodiscard]] std::vector<match::QueryTask> make_tasks();
   std::vector<match::QueryResult> match_rounds(std::span<match::QueryTask> tasks, match::MatchSteps& steps);
   void find_beside(std::size_t query, const match::QueryTask& task);
@@ -89,6 +91,7 @@ class Engine::Impl::BatchRun {
   std::vector<graph::Edge> deleted_;               // by records, if edges are kept for conditions
   std::vector<Timestamp> deleted_marks_;           // their marks
   std::optional<engine::CountedBatches> counted_;  // if a query counts
+  std::optional<engine::FinalBatches> final_;      // if a query says EMIT FINAL
   std::vector<Matched> removed_;
   std::vector<Matched> added_;
   std::vector<Matched> transient_;               // they appear and vanish
@@ -122,6 +125,7 @@ Engine::Impl::BatchRun::~BatchRun() {
   if (stage_ == Stage::staged) {
     for (const auto& [id, query] : engine_->standing) {
       if (query->once) query->once->memory().undo();
+      if (query->wait) query->wait->undo();
     }
     engine_->anticipation.end();
     engine_->listing.clear();
@@ -160,6 +164,9 @@ void Engine::Impl::BatchRun::apply() {
     engine.bind_anew();
     engine.graph.stage(resolved_->net, engine.workers);
     stage_ = Stage::staged;
+    for (const auto& [id, query] : engine.standing) {
+      if (query->wait) query->wait->note(query->bound, resolved_->net.inserted);
+    }
   }
   staged_ = Clock::now();
   engine.watch.ask();
@@ -175,6 +182,7 @@ void Engine::Impl::BatchRun::estimate() {
   if (engine_->retains()) leave_out_expired();
   look_for_transient();
   look_for_counts();
+  look_for_final();
   for (const auto& [id, query] : engine_->standing) query->refresh_plans();
   if (!engine_->trials.due(net_passes())) return;
   const auto start = Clock::now();
@@ -215,7 +223,15 @@ void Engine::Impl::BatchRun::look_for_counts() {
   if (std::ranges::none_of(engine_->standing, counts)) return;
   counted_.emplace(engine_->graph, engine_->resolver, passes_[1].anchors, passes_[0].anchors);
   for (const auto& [id, query] : engine_->standing)
-    counted_->add(query->bound, engine_->report_span(query->bound.query), {engine_->watermark, resolved_->watermark});
+    counted_->add(query->bound, engine_->report_span(*query), {engine_->watermark, resolved_->watermark});
+}
+
+// Takes out the edges whose bounds the batch passes.
+void Engine::Impl::BatchRun::look_for_final() {
+  if (!engine_->waits()) return;
+  const Timestamp window = engine_->options.window;
+  final_.emplace(engine_->graph, *resolved_, engine_->watermark, window);
+  for (const auto& [id, query] : engine_->standing) final_->add(query->wait.get());
 }
 
 void Engine::Impl::BatchRun::match() {
@@ -243,7 +259,7 @@ std::vector<match::QueryTask> Engine::Impl::BatchRun::make_tasks() {
   for (const auto& [id, query] : engine_->standing) {
     const bool list = query->options.list || resolved_->renumbered() || query->needs_list();
     tasks.push_back({&query->bound, &query->plans, list});
-    tasks.back().span = engine_->report_span(query->bound.query);
+    tasks.back().span = engine_->report_span(*query);
     followed.push_back({id, query->budget});
   }
   engine_->watch.follow(followed, engine_->workers.size(), engine_->matcher->separates_tasks());
@@ -259,9 +275,10 @@ std::vector<match::QueryResult> Engine::Impl::BatchRun::match_rounds(std::span<m
   for (const auto& [id, query] : engine_->standing) deliveries.push_back(&query->delivery);
   const bool renumbered = resolved_->renumbered();
   const auto begin_anew = [&] {
-    const bool keep = delivers() || renumbered || engine_->remembers();
+    const bool keep = delivers() || renumbered || engine_->remembers() || engine_->waits();
     engine_->listing.open(engine_->graph, tasks, deliveries, renumbered, keep, engine_->watch);
     if (counted_) counted_->filter(engine_->listing);
+    if (final_) final_->filter(engine_->listing);
     for (std::size_t i = 0; i < results.size(); ++i) {
       results[i] = {};
       results[i].plans.resize(tasks[i % tasks.size()].plans->plans.size());
@@ -269,7 +286,7 @@ std::vector<match::QueryResult> Engine::Impl::BatchRun::match_rounds(std::span<m
   };
   begin_anew();
   const bool edges = !passes_[0].anchors.empty() || !passes_[0].changed.empty() || !passes_[1].anchors.empty();
-  if (!edges && !(counted_ && counted_->touches_vertices())) return results;
+  if (!edges && !(counted_ && counted_->touches_vertices()) && !(final_ && final_->due())) return results;
   const StopFlag* stop = engine_->watch.begin_round();
   match_together(tasks, results, stop, steps);
   for (std::size_t q = 0; q < tasks.size(); ++q) find_beside(q, tasks[q]);
@@ -284,6 +301,7 @@ std::vector<match::QueryResult> Engine::Impl::BatchRun::match_rounds(std::span<m
 // Finds the matches that no changed edge leads to.
 void Engine::Impl::BatchRun::find_beside(std::size_t query, const match::QueryTask& task) {
   if (counted_) counted_->find_turned(query, task, engine_->workers, engine_->listing);
+  if (final_) final_->find(query, task, engine_->workers, engine_->listing);
 }
 
 void Engine::Impl::BatchRun::match_together(std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results,
@@ -357,8 +375,9 @@ QueryDelta Engine::Impl::BatchRun::delta_of(std::size_t query) {
   const Count passing = transient_.empty() ? 0 : transient_[query].count;
   delta.shortfall =
       engine_->watch.shortfall(query, checked_add(checked_add(removed.count, added.count), checked_mul(passing, Count{2})));
-  if (resolved_->renumbered() && delta.complete()) net_renumbered(query, removed, added);
-  if (!resolved_->renumbered() || delta.complete()) {
+  const bool differs = resolved_->renumbered() || engine_->standing[query].second->wait;
+  if (differs && delta.complete()) net_renumbered(query, removed, added);
+  if (!differs || delta.complete()) {
     delta.added = added.count;
     delta.removed = removed.count;
     delta.added_digest = added.digest;
@@ -426,7 +445,8 @@ void Engine::Impl::BatchRun::let_once_through() {
                                           .most_removed = most(delta.removed),
                                           .most_added = most(delta.added),
                                           .transient = delta.complete() && !transient_.empty() && transient_[q].count > 0,
-                                          .report_span = engine_->report_span(query.query)});
+                                          .report_span = engine_->report_span(query),
+                                          .final_rule = query.wait ? &query.wait->rule() : nullptr});
     engine::apply(let_through_[q], query.options.list, !query.query.within, delta);
   }
 }
@@ -487,6 +507,7 @@ BatchResult Engine::Impl::BatchRun::settle() noexcept {
   }
   for (const auto& [id, query] : engine_->standing) {
     if (query->once) query->once->memory().settle(result_.watermark);
+    if (query->wait) query->wait->settle();
   }
   if (purpose_ == Purpose::process || purpose_ == Purpose::absorb) engine_->parked.clear();
   engine_->watermark = result_.watermark;

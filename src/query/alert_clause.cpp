@@ -9,10 +9,11 @@
 namespace deltamatch::query {
 namespace {
 
+constexpr std::string_view final_remedy = "write EMIT FINAL: a match is then reported once, when nothing can change it";
 constexpr std::string_view once_remedy = "write ALERT ONCE PER (a) EVERY 1h, with vertices of the pattern and a duration";
 
-void require_keyword(Tokens& tokens, std::string_view keyword) {
-  if (!tokens.is_keyword(keyword)) tokens.fail_expected(keyword, once_remedy);
+void require_keyword(Tokens& tokens, std::string_view keyword, std::string_view remedy = once_remedy) {
+  if (!tokens.is_keyword(keyword)) tokens.fail_expected(keyword, remedy);
 }
 
 void add_vertex(Tokens& tokens, std::vector<Mention>& vertices) {
@@ -51,6 +52,12 @@ AlertClauses parse_alert_clauses(Tokens& tokens) {
       if (clauses.every) tokens.fail("a second ALERT", "a pattern has one ALERT ONCE: name all vertices in it");
       tokens.advance();
       parse_once(tokens, clauses);
+    } else if (tokens.is_keyword("EMIT")) {
+      if (clauses.emit_final) tokens.fail("a second EMIT", "write it once");
+      clauses.emit_final = tokens.now().offset;
+      tokens.advance();
+      require_keyword(tokens, "FINAL", final_remedy);
+      tokens.advance();
     } else {
       return clauses;
     }

@@ -1,9 +1,10 @@
 // What a pattern says of its alerts, behind its conditions:
 //
-//   alerts   = ["ALERT" "ONCE" "PER" vertices "EVERY" duration]
+//   alerts   = ["EMIT" "FINAL"] ["ALERT" "ONCE" "PER" vertices "EVERY" duration], in any order
 //   vertices = word {"," word} | "(" word {"," word} ")"
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -17,8 +18,9 @@ namespace deltamatch::query {
 struct AlertClauses {
   std::vector<Mention> once_per;
   std::optional<Duration> every;
+  std::optional<std::size_t> emit_final;  ///< where EMIT FINAL stands
 
-  [[nodiscard]] bool any() const noexcept { return every.has_value(); }
+  [[nodiscard]] bool any() const noexcept { return every || emit_final; }
 };
 
 /// Parses all clauses from the present token on, each at most once. Throws Error(configuration).

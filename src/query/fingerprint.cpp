@@ -101,6 +101,7 @@ Fingerprint fingerprint(const Query& query, MatchMode mode, CountMode count) {
     bytes.add(std::string_view("within"));
     bytes.add(static_cast<std::uint64_t>(query.within->microseconds));
   }
+  if (query.emit_final) bytes.add(std::string_view("final"));
   if (query.once) {
     bytes.add(std::string_view("once"));
     bytes.add(std::uint64_t{query.once->vertices.size()});

@@ -265,6 +265,8 @@ class PatternParser final : public CountedPatterns {
 
   /// Replaces the mentions in what is said of alerts.
   void resolve(const AlertClauses& alerts) {
+    query_.emit_final = alerts.emit_final.has_value();
+    places_.emission = alerts.emit_final.value_or(0);
     if (!alerts.every) return;
     AlertOnce& once = query_.once.emplace();
     once.every = *alerts.every;
@@ -302,9 +304,9 @@ class PatternParser final : public CountedPatterns {
     if (ends_in_alerts_) {
       for (const std::string_view earlier : {"WHERE", "WITHIN"}) {
         if (tokens_.is_keyword(earlier))
-          tokens_.fail(fmt::format("{} after ALERT", earlier), fmt::format("write {} before ALERT", earlier));
+          tokens_.fail(fmt::format("{} after ALERT or EMIT", earlier), fmt::format("write {} before ALERT and EMIT", earlier));
       }
-      tokens_.fail_expected("ALERT or the end of the pattern", "ALERT ONCE stands at the end of a pattern");
+      tokens_.fail_expected("ALERT, EMIT or the end of the pattern", "they stand at the end of a pattern");
     }
     const bool conditions = query_.within || !pending_.empty() || !conditions_.empty();
     if (tokens_.is_keyword("WHERE") && query_.within) tokens_.fail("WHERE after WITHIN", "write WHERE before WITHIN");
@@ -312,9 +314,9 @@ class PatternParser final : public CountedPatterns {
       tokens_.fail(fmt::format("unexpected '{}'", shown(tokens_.now().text)), remedy);
     }
     if (conditions && tokens_.is(TokenKind::comma)) tokens_.fail("a path after a condition", "write all paths before WHERE");
-    if (conditions && !query_.within) refuse_after_condition("AND, OR, WITHIN, ALERT or the end of the pattern");
+    if (conditions && !query_.within) refuse_after_condition("AND, OR, WITHIN, ALERT, EMIT or the end of the pattern");
     tokens_.fail_expected(
-        query_.within ? "ALERT or the end of the pattern" : "',', WHERE, WITHIN, ALERT or the end of the pattern",
+        query_.within ? "ALERT, EMIT or the end of the pattern" : "',', WHERE, WITHIN, ALERT, EMIT or the end of the pattern",
         "join paths by commas; an edge is written -[:LABEL]->, <-[:LABEL]- or -[:LABEL]-; conditions stand behind WHERE");
   }
 

@@ -45,6 +45,7 @@ class Writer {
     }
     if (query_.where) text_ += " WHERE " + condition::to_text(*query_.where, query_);
     if (query_.within) text_ += " WITHIN " + condition::to_text(Literal(*query_.within));
+    if (query_.emit_final) text_ += " EMIT FINAL";
     if (query_.once) write(*query_.once);
     return std::move(text_);
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "condition/counted.hpp"
+#include "condition/final_bounds.hpp"
 #include "condition/form.hpp"
 #include "deltamatch/error.hpp"
 #include "query/flaw.hpp"
@@ -141,6 +142,17 @@ std::optional<Flaw> check_connected(const Query& query) {
               "join them by an edge, or write them as two queries"};
 }
 
+std::optional<Flaw> check_final(const Query& query) {
+  if (!query.emit_final) return std::nullopt;
+  if (!query.where || !condition::counts(*query.where))
+    return Flaw{Subject::emission, 0, "EMIT FINAL without COUNT or EXISTS",
+                "leave it out: nothing that comes later can change a match"};
+  if (const auto edge = condition::unbounded_edge(query))
+    return Flaw{Subject::emission, 0, fmt::format("EMIT FINAL has to know the latest time of {}, which is counted", *edge),
+                "bound it by an edge of the pattern, as in EXISTS { (b)-[u]->(a) WHERE u.time <= t.time + 5m }"};
+  return std::nullopt;
+}
+
 std::optional<Flaw> check_alerts(const Query& query) {
   if (!query.once) return std::nullopt;
   const std::vector<std::uint32_t>& vertices = query.once->vertices;
@@ -159,6 +171,7 @@ std::optional<Flaw> find_flaw(const Query& query) {
   if (auto flaw = check_vertices(query)) return flaw;
   if (auto flaw = check_edges(query)) return flaw;
   if (auto flaw = check_conditions(query)) return flaw;
+  if (auto flaw = check_final(query)) return flaw;
   if (auto flaw = check_alerts(query)) return flaw;
   return check_connected(query);
 }
@@ -169,6 +182,7 @@ void refuse_flaws(const Query& query, const TextPositions& places, const SourceT
   std::size_t offset = 0;
   if (flaw->subject == Subject::vertex) offset = places.vertices[flaw->index];
   if (flaw->subject == Subject::edge) offset = places.edges[flaw->index];
+  if (flaw->subject == Subject::emission) offset = places.emission;
   source.fail(offset, flaw->what, flaw->remedy);
 }
 

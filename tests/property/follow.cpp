@@ -125,7 +125,7 @@ Subject::Subject(const Scenario& scenario, unsigned threads)
                                 .schema = scenario.schema})) {}
 
 Subject::Subject(const Scenario& scenario, Engine engine) : scenario_(&scenario), engine_(std::move(engine)) {
-  for (const Standing& standing : scenario.queries) engine_.add_query(standing.query, standing.options);
+  for (const Standing& standing : scenario.queries) ids_.push_back(engine_.add_query(standing.query, standing.options));
 }
 
 BatchResult Subject::load(std::span<const Record> records) { return engine_.load(batch_of(records), scenario_->on_reject); }

@@ -37,10 +37,13 @@ class Subject {
   BatchResult load(std::span<const Record> records);
   Output process(std::span<const Record> records);
   [[nodiscard]] Engine& engine() noexcept { return engine_; }
+  /// Those of the standing queries.
+  [[nodiscard]] const std::vector<QueryId>& ids() const noexcept { return ids_; }
 
  private:
   const Scenario* scenario_;
   Engine engine_;
+  std::vector<QueryId> ids_;
 };
 
 /// The oracle's side: the expected result of each batch. If the engine's answer differs, it fails the running property with an

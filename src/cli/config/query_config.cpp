@@ -25,8 +25,11 @@ class QueryReader {
   QueryReader(ServiceConfig& config, const ingest::ServiceBudget& budget)
       : config_(config),
         budget_(budget),
-        engine_(
-            EngineOptions{.directed = config.service.engine.directed, .threads = 1, .schema = config.service.engine.schema}) {}
+        engine_(EngineOptions{.directed = config.service.engine.directed,
+                              .threads = 1,
+                              .window = config.service.engine.window,
+                              .allowed_lateness = config.service.engine.allowed_lateness,
+                              .schema = config.service.engine.schema}) {}
 
   void read(Section section) {
     const ingest::ServiceQuery common = read_common(section);

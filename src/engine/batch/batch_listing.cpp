@@ -56,6 +56,11 @@ void BatchListing::Collector::take(const match::Records& records, match::Pass pa
     kept = match::keep_counted(*task_->query, records, pass, *counted_);
     left = &kept;
   }
+  if (final_ != nullptr) {
+    kept = match::keep_final(*task_->query, records, pass, *final_);
+    left = &kept;
+    if (pass == match::Pass::transient) pass = match::Pass::added;  // nothing vanishes
+  }
   Delivery::Batch batch = delivery_->translate(*listing_->graph_, *task_, *left, watch.stop());
   watch.handed(query_, batch.ids.size());
   listing_->spool_.add(list_of(query_, pass), std::move(batch));

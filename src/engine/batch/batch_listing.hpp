@@ -12,6 +12,7 @@
 #include "engine/listing/delivery.hpp"
 #include "engine/listing/spool.hpp"
 #include "match/counted_changes.hpp"
+#include "match/final_matches.hpp"
 #include "match/matcher.hpp"
 
 namespace deltamatch::engine {
@@ -32,6 +33,8 @@ class BatchListing {
   /// Lets a query list only the matches for which its counting conditions hold. Call it behind `open`. The batch must outlive
   /// the matching.
   void filter(std::size_t query, const match::CountedBatch& batch) { collectors_[query].filter(batch); }
+  /// Lets a query list only matches that are final, and of these only such as were not decided earlier. None vanishes.
+  void filter(std::size_t query, const match::FinalBatch& batch) { collectors_[query].filter(batch); }
   /// Lists matches of a query that were found as embeddings.
   void add(std::size_t query, match::Pass pass, const match::FoundMatches& found);
   /// Forgets all matches.
@@ -67,6 +70,8 @@ class BatchListing {
     void take(const match::Records& records, match::Pass pass) override;
     [[nodiscard]] const Delivery& delivery() const noexcept { return *delivery_; }
     void filter(const match::CountedBatch& batch) noexcept { counted_ = &batch; }
+    void filter(const match::FinalBatch& batch) noexcept { final_ = &batch; }
+    [[nodiscard]] bool is_final() const noexcept { return final_ != nullptr; }
 
    private:
     BatchListing* listing_;
@@ -74,6 +79,7 @@ class BatchListing {
     const Delivery* delivery_;
     const match::QueryTask* task_;
     const match::CountedBatch* counted_ = nullptr;  // if the query counts
+    const match::FinalBatch* final_ = nullptr;      // if it says EMIT FINAL
   };
 
   static constexpr std::size_t lists = 3;  // of a query: one for each pass
@@ -96,7 +102,9 @@ class BatchListing {
 template <class Visit>
 void BatchListing::for_each(std::size_t query, bool added, std::uint64_t most, Visit&& visit) const {
   std::uint64_t visited = 0;
-  if (differ_) {
+  const bool is_final = collectors_[query].is_final();
+  if (is_final && !added) return;
+  if (differ_ || is_final) {
     for_each_beyond(spool_, list_of(query, added), list_of(query, !added), [&](const ListedMatch& match) {
       throw_if_stopped(watch_->stop(), visited);
       if (visited++ < most) visit(match);

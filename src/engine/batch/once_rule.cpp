@@ -24,9 +24,10 @@ void append(std::string& bytes, const Id& id) {
   }
 }
 
-/// The time of a new match: that of its newest edge if the batch has inserted one of its edges, and edges have times. Else
-/// something beside it has made it appear, so it is the batch's.
+/// The time of a new match. One that is final has its moment. Else it is that of its newest edge if the batch has inserted one
+/// of its edges, and edges have times. Else something beside it has made it appear, so it is the batch's.
 Timestamp time_of(const OnceBatch& batch, const ListedMatch& match) {
+  if (batch.final_rule != nullptr) return batch.final_rule->moment(*batch.graph.edge_table, match.edges);
   std::optional<Timestamp> newest;
   bool inserted = false;
   for (const graph::Edge& edge : match.edges) {
@@ -39,6 +40,7 @@ Timestamp time_of(const OnceBatch& batch, const ListedMatch& match) {
 }
 
 Timestamp until(const OnceBatch& batch, const ListedMatch& match) {
+  if (batch.final_rule != nullptr) return INT64_MIN;
   if (batch.report_span == 0 || match.edges.empty() || !batch.graph.edge_table) return INT64_MAX;
   Timestamp newest = INT64_MIN;
   for (const graph::Edge& edge : match.edges)

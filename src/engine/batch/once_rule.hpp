@@ -37,8 +37,9 @@ struct OnceBatch {
   std::optional<Timestamp> watermark{};     ///< after it
   std::uint64_t most_removed = UINT64_MAX;  ///< only the first of those listed, by id
   std::uint64_t most_added = UINT64_MAX;
-  bool transient = false;     ///< whether there are transient matches
-  Timestamp report_span = 0;  ///< how long after its newest edge a match may vanish; 0: for ever
+  bool transient = false;                        ///< whether there are transient matches
+  Timestamp report_span = 0;                     ///< how long after its newest edge a match may vanish; 0: for ever
+  const match::FinalRule* final_rule = nullptr;  ///< of a query with EMIT FINAL
 };
 
 /// The matches that are reported, by id.

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/batch/final_wait.hpp"
 #include "engine/batch/once_rule.hpp"
 #include "engine/listing/delivery.hpp"
 #include "plan/plan.hpp"
@@ -29,7 +30,8 @@ struct StandingQuery {
   QueryBudget budget;
   plan::BoundQuery bound;
   Delivery delivery;
-  std::unique_ptr<OnceRule> once;  ///< null unless the query says ALERT ONCE
+  std::unique_ptr<OnceRule> once;   ///< null unless the query says ALERT ONCE
+  std::unique_ptr<FinalWait> wait;  ///< null unless it says EMIT FINAL
   plan::QueryPlans plans;
   std::vector<plan::PlanActuals> actuals;
   bool planned = false;

@@ -67,7 +67,7 @@ TEST(PatternFiles, AllAreValidAndAreWrittenBack) {
     Engine engine({.threads = 1, .schema = payments()});
     EXPECT_NO_THROW(engine.add_query(query)) << entry.path();
   }
-  EXPECT_EQ(files, 5U);
+  EXPECT_EQ(files, 6U);
 }
 
 constexpr const char* transfer = "TRANSFER";
@@ -136,6 +136,20 @@ TEST(PatternFiles, FanIn) {
   EXPECT_TRUE(fan(12, 5) == 1);
   EXPECT_TRUE(fan(9, 6) == 0);   // too few
   EXPECT_TRUE(fan(10, 7) == 0);  // too slow
+}
+
+TEST(PatternFiles, Unconfirmed) {
+  const auto payment = [](std::int64_t amount, int confirmed, int last) {
+    return found(
+        "alerts/unconfirmed",
+        {{"a", "PAYMENT", "shop", 1, amount}, {"shop", "CONFIRMATION", "a", confirmed, 0}, {"x", "OTHER", "y", last, 0}});
+  };
+  EXPECT_TRUE(payment(500'00, 7, 8) == 1);
+  EXPECT_TRUE(payment(500'00, 0, 8) == 1);  // the confirmation is of another payment
+  EXPECT_TRUE(payment(500'00, 6, 8) == 0);
+  EXPECT_TRUE(payment(499'99, 7, 8) == 0);  // too small
+  EXPECT_TRUE(payment(500'00, 5, 6) == 0);
+  EXPECT_TRUE(payment(500'00, 0, 6) == 0);  // it can still come
 }
 
 }  // namespace

@@ -62,10 +62,39 @@ TEST(AlertClause, IsRefusedAtItsPlace) {
   EXPECT_EQ(fault("(a)-->(b) ALERT ONCE PER (x) EVERY 1h").substr(0, 43), "pattern:1:27: no vertex is named 'x'; name ");
   EXPECT_EQ(fault("(a)-[t:T]->(b) ALERT ONCE PER (t) EVERY 1h").substr(0, 33), "pattern:1:32: 't' is an edge; nam");
   EXPECT_EQ(fault("(a)-->(b) ALERT ONCE PER (a, a) EVERY 1h").substr(0, 47), "pattern:1:30: the vertex 'a' is named twice; na");
-  EXPECT_EQ(fault("(a)-->(b) ALERT ONCE PER (a) EVERY 1h WITHIN 1h").substr(0, 33), "pattern:1:39: WITHIN after ALERT;");
+  EXPECT_EQ(fault("(a)-->(b) ALERT ONCE PER (a) EVERY 1h WITHIN 1h").substr(0, 41),
+            "pattern:1:39: WITHIN after ALERT or EMIT;");
   EXPECT_EQ(fault("(a)-->(b) ALERT ONCE PER (a) EVERY 1h ALERT ONCE PER (b) EVERY 1h").substr(0, 30),
             "pattern:1:39: a second ALERT; ");
-  EXPECT_EQ(fault("(a)-->(b) ALERT ONCE PER (a) EVERY 1h (c)").substr(0, 32), "pattern:1:39: expected ALERT or t");
+  EXPECT_EQ(fault("(a)-->(b) ALERT ONCE PER (a) EVERY 1h (c)").substr(0, 35), "pattern:1:39: expected ALERT, EMIT ");
+}
+
+constexpr std::string_view unconfirmed =
+    "(a)-[t:PAY]->(b) WHERE NOT EXISTS { (b)-[u:CONFIRM]->(a) WHERE u.time >= t.time AND u.time <= t.time + 5m }";
+
+TEST(AlertClause, EmitFinalStandsBeforeOrBehindAlertOnce) {
+  const Query query = parse_pattern(std::string(unconfirmed) + " EMIT FINAL ALERT ONCE PER a EVERY 1h", "q");
+  EXPECT_TRUE(query.emit_final);
+  EXPECT_EQ(query, parse_pattern(std::string(unconfirmed) + " alert once per (a) every 1h emit final", "q"));
+  EXPECT_EQ(query, parse_pattern(to_pattern(query), "q"));
+  EXPECT_NE(query_fingerprint(parse_pattern(std::string(unconfirmed) + " EMIT FINAL", "q"), {}),
+            query_fingerprint(parse_pattern(unconfirmed, "q"), {}));
+}
+
+TEST(AlertClause, EmitFinalNeedsALatestTimeOfAllThatIsCounted) {
+  EXPECT_EQ(fault("(a)-[t:T]->(b) EMIT LAST").substr(0, 39), "pattern:1:21: expected FINAL, but found");
+  EXPECT_EQ(fault("(a)-[t:T]->(b) EMIT FINAL").substr(0, 48), "pattern:1:16: EMIT FINAL without COUNT or EXISTS");
+  const auto refused = [](std::string_view counted) {
+    return fault("(a)-[t:T]->(b) WHERE NOT EXISTS { " + std::string(counted) + " } EMIT FINAL")
+               .find("EMIT FINAL has to know") != std::string::npos;
+  };
+  EXPECT_TRUE(refused("(b)-[u:U]->(c)"));
+  EXPECT_TRUE(refused("(b)-[u:U]->(c) WHERE u.time > t.time"));
+  EXPECT_TRUE(refused("(b)-[u:U]->(c) WHERE u.time < datetime('2026-01-01')"));
+  EXPECT_TRUE(refused("(b)-[u:U]->(c)-[v:U]->(d) WHERE u.time < t.time + 1h"));
+  EXPECT_TRUE(refused("(b)-[u:U]->(c) WHERE u.time < t.time + 1h OR u.amount > 5"));
+  EXPECT_FALSE(refused("(b)-[u:U]->(c) WHERE u.time - t.time < 1h"));
+  EXPECT_FALSE(refused("(b)-[u:U]->(c)-[v:U]->(d) WHERE u.time < v.time < t.time + 1h"));
 }
 
 TEST(AlertClause, AQueryMadeByHandIsChecked) {
