@@ -80,9 +80,12 @@ class Engine {
   /// not fit the graph (directed edges over undirected data) or if the options exclude each other. It also throws if another
   /// standing query has the name; any number of them may have the empty name.
   QueryId add_query(const Query& query, const QueryOptions& options = {});
+  /// What ALERT ONCE remembers of the query is forgotten.
   void remove_query(QueryId query);
   /// Removes queries and registers others, all of them or none. A new query may have the name of a removed one. Returns the ids
-  /// of the new queries, in their order. Throws as add_query does, and if a removed query does not exist.
+  /// of the new queries, in their order. Throws as add_query does, and if a removed query does not exist. What ALERT ONCE
+  /// remembers of a removed query, or of one in a snapshot, is kept until the next batch. A new query with its name and
+  /// definition goes on with it.
   std::vector<QueryId> replace_queries(std::span<const QueryId> removed, std::span<const NewQuery> added);
 
   /// Applies updates without matching, to load the start graph. Records are refused as in process.
@@ -102,6 +105,9 @@ class Engine {
   /// - All other queries are complete, the batch settles, and the query resumes with the next batch.
   /// - A backend other than the CPU matches a batch again, query by query, if some budget may be exceeded.
   [[nodiscard]] std::optional<BatchResult> process(const UpdateBatch& batch, const BatchOptions& options);
+  /// How many matches of a query with EMIT FINAL wait: they exist and satisfy its condition, but that is not final yet. 0 for
+  /// other queries. As long as a batch in which all of them become final.
+  [[nodiscard]] Count waiting(QueryId query);
   /// Sets a query's budget from the next batch on. Throws Error if the query does not exist.
   void budget(QueryId query, const QueryBudget& budget);
 
@@ -115,13 +121,15 @@ class Engine {
   void limit_labels(std::uint64_t most) noexcept;
 
   /// Applies a batch that another engine has processed. The batch counts, but nothing is matched. A log of batches thus brings
-  /// an engine to the state of the other. Refused records are skipped.
-  BatchResult absorb(const UpdateBatch& batch);
+  /// an engine to the state of the other. Refused records are skipped. If queries with ALERT ONCE stand, all standing queries
+  /// are matched, so that the memory of these follows. Nothing is reported. `record_by_record` must then be as it was
+  /// (BatchOptions).
+  BatchResult absorb(const UpdateBatch& batch, bool record_by_record = false);
 
   /// How long edges are kept for the conditions of the standing queries, in microseconds. 0: for ever, or as the window says.
   [[nodiscard]] Timestamp retention() const noexcept;
-  /// Sets how long edges are kept while no query stands, from the next batch on. For an engine that repeats the batches of
-  /// another one. Queries that are added decide anew. A graph of simple edges keeps them for ever.
+  /// Sets how long edges are kept, from the next batch on. For an engine that repeats the batches of another one, in which all
+  /// its standing queries stood. Queries that are added or removed decide anew. A graph of simple edges keeps them for ever.
   void retain(Timestamp retention);
 
   /// Whether a vertex whose attributes change gets a fresh number, because conditions of the standing queries read them.
@@ -174,7 +182,8 @@ class Engine {
   [[nodiscard]] const EngineOptions& options() const noexcept;
 
   /// Writes a snapshot of graph, dictionary, window, batch number and digest. The file has checksums and is written aside, then
-  /// renamed. Standing queries are not part of it. `annotation` is up to 1 MiB of the caller's data, stored in the snapshot.
+  /// renamed. Standing queries are not part of it, but what ALERT ONCE remembers of them is. `annotation` is up to 1 MiB of the
+  /// caller's data, stored in the snapshot.
   void save(const std::filesystem::path& path, std::string_view annotation = {}) const;
   /// Reads the annotation of a snapshot. Throws Error if the file's beginning is torn or corrupt. O(its length).
   [[nodiscard]] static std::string annotation(const std::filesystem::path& path);

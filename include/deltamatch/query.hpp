@@ -17,6 +17,16 @@ inline constexpr std::size_t max_query_vertices = 32;
 inline constexpr std::uint32_t max_path_steps = 8;
 inline constexpr std::size_t max_variants = 64;
 
+/// ALERT ONCE PER (hub) EVERY 1h: limits how often new matches with the same images of some vertices are reported.
+///
+/// A new match is left out if one with the same images was reported less than `every` before it, in event time. What is left
+/// out does not vanish either. Whole graphs are matched without this.
+struct AlertOnce {
+  std::vector<std::uint32_t> vertices;  ///< indices into Query::vertices; ascending, at least one
+  Duration every{};                     ///< positive
+  friend bool operator==(const AlertOnce&, const AlertOnce&) = default;
+};
+
 /// A query graph. `validate` checks whether it can be matched.
 struct Query {
   std::string name;
@@ -24,6 +34,9 @@ struct Query {
   std::vector<QueryEdge> edges;
   std::optional<Expression> where{};  ///< a match must make it TRUE
   std::optional<Duration> within{};   ///< any two edges of a match are less than this apart in time; positive
+  std::optional<AlertOnce> once{};    ///< of a standing query
+  /// EMIT FINAL: a standing query reports a match once, when nothing can change what its condition counts; it never vanishes.
+  bool emit_final = false;
   friend bool operator==(const Query&, const Query&) = default;
 };
 
@@ -37,6 +50,8 @@ struct Query {
 /// - The names of edges differ from each other and from those of vertices.
 /// - The condition is well formed: see Expression. It names elements of the query only.
 /// - Paths have names, and 1 to 8 steps. They make at most 64 variants, of which some lengths and times allow.
+/// - With EMIT FINAL the condition counts, and each edge that it counts has a latest time given by edges of the query.
+/// - AlertOnce names vertices of the query, and its period is positive.
 ///
 /// Errors call the query `where`.
 void validate(const Query& query, std::string_view where);

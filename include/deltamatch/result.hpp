@@ -51,6 +51,7 @@ struct QueryDelta {
   Count removed = 0;
   MatchDigest added_digest;    ///< only if the query lists
   MatchDigest removed_digest;  ///< only if the query lists
+  Count suppressed = 0;        ///< new matches that AlertOnce leaves out; `added` does not count them
   /// limit or timeout: the query exceeded its budget, so `added` and `removed` are lower bounds. The digests then cover the
   /// matches that the sink got.
   Shortfall shortfall = Shortfall::none;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "engine/engine_impl.hpp"
 #include "engine/storage/bulk_loader.hpp"
@@ -20,10 +21,18 @@ void Engine::Impl::bind_anew() {
 }
 
 /// How long after its oldest edge a match of the query is reported; 0 if it has no WITHIN.
-Timestamp Engine::Impl::report_span(const Query& query) const noexcept {
-  if (!query.within) return 0;
+Timestamp Engine::Impl::report_span(const StandingQuery& query) const noexcept {
+  if (!query.query.within) return 0;
   Timestamp span = 0;
-  return __builtin_add_overflow(query.within->microseconds, options.allowed_lateness, &span) ? INT64_MAX : span;
+  const bool beyond = __builtin_add_overflow(query.query.within->microseconds, options.allowed_lateness, &span) ||
+                      __builtin_add_overflow(span, query.wait ? query.wait->greatest() : 0, &span);
+  return beyond ? INT64_MAX : span;
+}
+
+Timestamp Engine::Impl::report_span(const QueryFamily& query) const noexcept {
+  Timestamp span = 0;
+  for (const auto& variant : query.variants) span = std::max(span, report_span(*variant));
+  return span;
 }
 
 /// Keeps edges for a span from the next batch on; 0: for ever. A window that is an option of the engine stays. Strong
@@ -55,6 +64,30 @@ bool Engine::Impl::reads_vertices() const noexcept {
   });
 }
 
+bool Engine::Impl::remembers() const noexcept {
+  return std::ranges::any_of(standing, [](const auto& entry) { return entry.second->once != nullptr; });
+}
+
+bool Engine::Impl::waits() const noexcept {
+  return std::ranges::any_of(standing, [](const auto& entry) { return entry.second->query.emit_final; });
+}
+
+engine::ParkedMemory Engine::Impl::park(const QueryFamily& query) const {
+  return {query.query.name, query_fingerprint(query.query, query.options), query.once->memory().state(watermark)};
+}
+
+/// What all queries remember, whether they stand or did so until now; in an order that depends on nothing else.
+std::vector<engine::ParkedMemory> Engine::Impl::memories() const {
+  std::vector<engine::ParkedMemory> all = parked;
+  for (const auto& [id, query] : standing) {
+    if (query->once) all.push_back(park(*query));
+  }
+  std::erase_if(all, [](const engine::ParkedMemory& memory) { return memory.once.empty(); });
+  std::ranges::stable_sort(all, {},
+                           [](const engine::ParkedMemory& memory) { return std::tie(memory.name, memory.fingerprint); });
+  return all;
+}
+
 QueryFamily& Engine::Impl::find(QueryId query) {
   for (const auto& [id, entry_query] : standing) {
     if (id == query) return *entry_query;
@@ -78,7 +111,11 @@ QueryId Engine::add_query(const Query& query, const QueryOptions& options) {
   return replace_queries({}, std::span(&added, 1)).front();
 }
 
-void Engine::remove_query(QueryId query) { static_cast<void>(replace_queries(std::span(&query, 1), {})); }
+void Engine::remove_query(QueryId query) {
+  const bool remembers = impl_->find(query).once != nullptr;
+  static_cast<void>(replace_queries(std::span(&query, 1), {}));
+  if (remembers) impl_->parked.pop_back();
+}
 
 std::vector<QueryId> Engine::replace_queries(std::span<const QueryId> removed, std::span<const NewQuery> added) {
   for (const QueryId query : removed) impl_->find(query);
@@ -93,18 +130,37 @@ std::vector<QueryId> Engine::replace_queries(std::span<const QueryId> removed, s
       throw Error(ErrorKind::configuration, "query '" + query.name + "'", "another standing query has this name",
                   "give each query its own name");
     }
-    fresh.push_back(std::make_unique<QueryFamily>(query, options, impl_->graph));
+    fresh.push_back(std::make_unique<QueryFamily>(query, options, impl_->graph, impl_->options.allowed_lateness));
+    if (!query.emit_final) continue;
+    for (const auto& variant : fresh.back()->variants) {
+      variant->wait =
+          std::make_unique<engine::FinalWait>(variant->query, impl_->options.allowed_lateness, impl_->options.window);
+      variant->wait->begin(variant->bound, impl_->watermark);
+    }
+  }
+  std::vector<engine::ParkedMemory> parked = impl_->parked;
+  for (const QueryId query : removed) {
+    if (const QueryFamily& gone = impl_->find(query); gone.once) parked.push_back(impl_->park(gone));
+  }
+  for (const auto& query : fresh) {
+    if (!query->once) continue;
+    const auto own = std::ranges::find_if(parked, [&](const engine::ParkedMemory& memory) {
+      return memory.name == query->query.name && memory.fingerprint == query_fingerprint(query->query, query->options);
+    });
+    if (own == parked.end()) continue;
+    query->once->memory().restore(own->once);
+    parked.erase(own);
   }
   Timestamp retained = 0;  // 0: for ever
   bool bounded = true;
-  const auto retain_for = [&](const Query& query) {
-    bounded = bounded && query.within;
+  const auto retain_for = [&](const QueryFamily& query) {
+    bounded = bounded && query.query.within;
     retained = std::max(retained, impl_->report_span(query));
   };
   for (const auto& entry : impl_->standing) {
-    if (!is_removed(entry)) retain_for(entry.second->query);
+    if (!is_removed(entry)) retain_for(*entry.second);
   }
-  for (const auto& query : fresh) retain_for(query->query);
+  for (const auto& query : fresh) retain_for(*query);
   if (impl_->deletions && impl_->options.window == 0 && !bounded) {
     throw Error(ErrorKind::configuration, "order",
                 "order by time needs a window, or WITHIN in every query, because deletions are remembered for it",
@@ -115,6 +171,7 @@ std::vector<QueryId> Engine::replace_queries(std::span<const QueryId> removed, s
   impl_->retain(bounded ? retained : 0);
   // From here on, nothing fails.
   std::erase_if(impl_->standing, is_removed);
+  impl_->parked = std::move(parked);
   for (std::size_t i = 0; i < fresh.size(); ++i) {
     ids[i] = QueryId{impl_->next_query++};
     impl_->standing.emplace_back(ids[i], std::move(fresh[i]));
@@ -139,10 +196,29 @@ std::optional<BatchResult> Engine::process(const UpdateBatch& batch, const Batch
   }
 }
 
+Count Engine::waiting(QueryId query) {
+  impl_->bind_anew();
+  const QueryFamily& family = impl_->find(query);
+  if (!family.query.emit_final) return 0;
+  impl_->graph.resolve_all();
+  const std::vector<graph::Resolved> resolved = impl_->graph.resolved();
+  Count waiting = 0;
+  for (const auto& variant : family.variants) {
+    match::FinalBatch now;
+    now.rule = variant->wait->rule();
+    now.resolved = resolved;
+    now.watermark = impl_->watermark;
+    const match::DueEdges edges = engine::waiting_edges(variant->bound, now.rule, now.watermark);
+    waiting += variant->delivery.translate(impl_->graph, match::find_waiting(variant->bound, now, edges)).ids.size();
+  }
+  return waiting;
+}
+
 void Engine::budget(QueryId query, const QueryBudget& budget) { impl_->find(query).budget = budget; }
 
-BatchResult Engine::absorb(const UpdateBatch& batch) {
-  return impl_->run(batch, {.on_reject = OnReject::skip}, Impl::Purpose::absorb);
+BatchResult Engine::absorb(const UpdateBatch& batch, bool record_by_record) {
+  return impl_->run(batch, {.on_reject = OnReject::skip, .record_by_record = record_by_record && impl_->remembers()},
+                    Impl::Purpose::absorb);
 }
 
 void Engine::spool(const SpoolOptions& options) { impl_->listing.configure(options); }
@@ -152,7 +228,7 @@ void Engine::limit_labels(std::uint64_t most) noexcept { impl_->label_limit = mo
 Timestamp Engine::retention() const noexcept { return impl_->retains() ? impl_->window->span() : 0; }
 
 void Engine::retain(Timestamp retention) {
-  if (impl_->standing.empty() && impl_->options.schema.model != EdgeModel::simple) impl_->retain(retention);
+  if (impl_->options.schema.model != EdgeModel::simple) impl_->retain(retention);
 }
 
 bool Engine::watches_vertices() const noexcept { return impl_->watches_vertices; }
@@ -192,7 +268,7 @@ BackendStatistics Engine::backend_statistics() const {
 }
 
 std::string Engine::explain(const Query& query, const QueryOptions& options) {
-  const engine::QueryFamily family(query, options, impl_->graph);
+  const engine::QueryFamily family(query, options, impl_->graph, impl_->options.allowed_lateness);
   const plan::BoundQuery& bound = family.variants.back()->bound;
   impl_->graph.resolve_all();
   return engine::variants_text(family) + plan::to_text(bound, plan::make_delta_plans(bound), {});
@@ -200,7 +276,9 @@ std::string Engine::explain(const Query& query, const QueryOptions& options) {
 
 std::string Engine::explain(const Query& query, const StaticOptions& options, FilterReport* filtered) {
   if (std::string cliques = engine::explain_clique(impl_->clique_scene(), query, options); !cliques.empty()) return cliques;
-  const engine::QueryFamily family(query, options.query, impl_->graph);
+  Query asked = query;
+  asked.once.reset();  // whole graphs are matched without it
+  const engine::QueryFamily family(asked, options.query, impl_->graph, impl_->options.allowed_lateness);
   return engine::variants_text(family) +
          engine::explain_whole(impl_->scene(impl_->needs_cpu(options)), family.variants.back()->query, options, filtered);
 }
@@ -225,6 +303,10 @@ GraphStatistics Engine::graph() const {
   statistics.label_bytes = impl_->graph.vertex_labels.bytes() + impl_->graph.edge_labels.bytes();
   statistics.bytes = statistics.adjacency_bytes + statistics.dictionary_bytes + statistics.label_bytes +
                      (impl_->window ? impl_->window->bytes() : 0) + (impl_->deletions ? impl_->deletions->bytes() : 0);
+  for (const auto& [id, query] : impl_->standing) {
+    if (query->once) statistics.bytes += query->once->memory().bytes();
+    for (const auto& variant : query->variants) statistics.bytes += variant->wait ? variant->wait->bytes() : 0;
+  }
   return statistics;
 }
 
@@ -279,7 +361,8 @@ void Engine::save(const std::filesystem::path& path, std::string_view annotation
        impl_->options.schema, impl_->options.allowed_lateness, impl_->options.order, impl_->options.self_loops, impl_->digest},
       impl_->graph,
       impl_->deletions ? impl_->deletions->entries(impl_->window.get(), impl_->watermark)
-                       : std::vector<graph::Deletions::Entry>());
+                       : std::vector<graph::Deletions::Entry>(),
+      impl_->memories());
 }
 
 std::string Engine::annotation(const std::filesystem::path& path) { return engine::read_snapshot_header(path).annotation; }
@@ -295,7 +378,7 @@ Engine Engine::restore(const std::filesystem::path& path, unsigned threads, std:
                  .self_loops = header.self_loops,
                  .backend = std::move(backend)});
   Impl& impl = *engine.impl_;
-  engine::read_snapshot(path, impl.graph, impl.workers, impl.deletions.get());
+  engine::read_snapshot(path, impl.graph, impl.workers, impl.deletions.get(), &impl.parked);
   impl.batches = header.batch;
   impl.watermark = header.watermark;
   header.digest ? static_cast<void>(impl.digest = *header.digest) : engine.begin_digest();

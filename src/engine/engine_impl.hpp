@@ -15,6 +15,7 @@
 #include "engine/batch/batch_watch.hpp"
 #include "engine/batch/plan_trials.hpp"
 #include "engine/batch/standing_query.hpp"
+#include "engine/listing/once_state.hpp"
 #include "engine/whole/clique_match.hpp"
 #include "engine/whole/static_match.hpp"
 #include "graph/batch_resolver.hpp"
@@ -60,7 +61,15 @@ struct Engine::Impl {
   /// Commits the batch of the resolver. The running digest covers it, unless it loads a graph.
   void commit(Purpose purpose) noexcept;
   [[nodiscard]] bool reads_vertices() const noexcept;
-  [[nodiscard]] Timestamp report_span(const Query& query) const noexcept;
+  /// Whether a standing query remembers what it has reported.
+  [[nodiscard]] bool remembers() const noexcept;
+  /// Whether a standing query waits for what is final.
+  [[nodiscard]] bool waits() const noexcept;
+  /// Sets what a query remembers aside, so that one with the same name and definition can go on with it.
+  [[nodiscard]] engine::ParkedMemory park(const engine::QueryFamily& query) const;
+  [[nodiscard]] std::vector<engine::ParkedMemory> memories() const;
+  [[nodiscard]] Timestamp report_span(const engine::StandingQuery& query) const noexcept;
+  [[nodiscard]] Timestamp report_span(const engine::QueryFamily& query) const noexcept;
   void retain(Timestamp span);
   /// Whether edges are kept for the conditions of the queries, and no longer.
   [[nodiscard]] bool retains() const noexcept { return window && options.window == 0; }
@@ -97,6 +106,7 @@ struct Engine::Impl {
   std::unique_ptr<match::Matcher> cpu_matcher;         // used beside a backend's, made when first needed
   std::unique_ptr<match::DenseSetCounter> dense_sets;  // made when first needed; null if the backend counts no cliques
   std::vector<std::pair<QueryId, std::unique_ptr<engine::QueryFamily>>> standing;
+  std::vector<engine::ParkedMemory> parked;  // of queries that stood before, until the next batch
   std::uint32_t next_query = 0;
   std::uint64_t batches = 0;
   std::optional<Timestamp> watermark;

@@ -8,6 +8,7 @@
 #include "base/checked.hpp"
 #include "base/seconds.hpp"
 #include "engine/batch/counted_batches.hpp"
+#include "engine/batch/final_batches.hpp"
 #include "engine/engine_impl.hpp"
 #include "estimate/estimator.hpp"
 
@@ -58,8 +59,10 @@ class Engine::Impl::BatchRun {
   void leave_out_expired();
   void look_for_transient();
   void look_for_counts();
+  void look_for_final();
   [[nodiscard]] std::vector<match::QueryTask> make_tasks();
   std::vector<match::QueryResult> match_rounds(std::span<match::QueryTask> tasks, match::MatchSteps& steps);
+  void find_beside(std::size_t number, const match::QueryTask& task);
   void match_alone(std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results, match::MatchSteps& steps);
   [[nodiscard]] std::vector<Matched> gather(match::Pass pass, std::span<const match::QueryTask> tasks,
                                             std::span<match::QueryResult> results) const;
@@ -69,6 +72,7 @@ class Engine::Impl::BatchRun {
   [[nodiscard]] QueryDelta delta_of(std::size_t query);
   void net_renumbered(std::size_t task, Matched& removed, Matched& added) const;
   void shorten(std::size_t query, QueryDelta& delta) const;
+  void let_once_through();
   void write_to(MatchSink& sink) const;
   void note_actuals() noexcept;
   // Whether listed matches are delivered afterwards.
@@ -93,9 +97,11 @@ class Engine::Impl::BatchRun {
   std::vector<StandingQuery*> variants_;           // by task
   std::vector<Tasks> tasks_;                       // by query
   std::optional<engine::CountedBatches> counted_;  // if a query counts
+  std::optional<engine::FinalBatches> final_;      // if a query says EMIT FINAL
   std::vector<Matched> removed_;                   // by task, as are the next two
   std::vector<Matched> added_;
-  std::vector<Matched> transient_;  // they appear and vanish
+  std::vector<Matched> transient_;               // they appear and vanish
+  std::vector<engine::LetThrough> let_through_;  // by query, if one says ALERT ONCE
   LevelCounts levels_;
   Clock::time_point start_ = Clock::now();
   Clock::time_point staged_;
@@ -104,7 +110,7 @@ class Engine::Impl::BatchRun {
 BatchResult Engine::Impl::run(const UpdateBatch& batch, const BatchOptions& wanted, Purpose purpose) {
   BatchRun run(*this, batch, wanted, purpose);
   run.apply();
-  if (purpose == Purpose::process) {
+  if (purpose == Purpose::process || (purpose == Purpose::absorb && remembers())) {
     run.estimate();
     run.match();
     run.deliver();
@@ -123,6 +129,12 @@ Engine::Impl::BatchRun::BatchRun(Impl& engine, const UpdateBatch& batch, const B
 
 Engine::Impl::BatchRun::~BatchRun() {
   if (stage_ == Stage::staged) {
+    for (const auto& [id, query] : engine_->standing) {
+      if (query->once) query->once->memory().undo();
+      for (const auto& variant : query->variants) {
+        if (variant->wait) variant->wait->undo();
+      }
+    }
     engine_->anticipation.end();
     engine_->listing.clear();
     engine_->graph.unstage();
@@ -160,6 +172,11 @@ void Engine::Impl::BatchRun::apply() {
     engine.bind_anew();
     engine.graph.stage(resolved_->net, engine.workers);
     stage_ = Stage::staged;
+    for (const auto& [id, query] : engine.standing) {
+      for (const auto& variant : query->variants) {
+        if (variant->wait) variant->wait->note(variant->bound, resolved_->net.inserted);
+      }
+    }
   }
   staged_ = Clock::now();
   engine.watch.ask();
@@ -176,6 +193,7 @@ void Engine::Impl::BatchRun::estimate() {
   look_for_transient();
   find_tasks();
   look_for_counts();
+  look_for_final();
   for (StandingQuery* variant : variants_) variant->refresh_plans();
   if (!engine_->trials.due(net_passes())) return;
   const auto start = Clock::now();
@@ -220,7 +238,15 @@ void Engine::Impl::BatchRun::look_for_counts() {
   if (std::ranges::none_of(variants_, counts)) return;
   counted_.emplace(engine_->graph, engine_->resolver, passes_[1].anchors, passes_[0].anchors);
   for (const StandingQuery* variant : variants_)
-    counted_->add(variant->bound, engine_->report_span(variant->bound.query), {engine_->watermark, resolved_->watermark});
+    counted_->add(variant->bound, engine_->report_span(*variant), {engine_->watermark, resolved_->watermark});
+}
+
+// Takes out the edges whose bounds the batch passes.
+void Engine::Impl::BatchRun::look_for_final() {
+  if (!engine_->waits()) return;
+  const Timestamp window = engine_->options.window;
+  final_.emplace(engine_->graph, *resolved_, engine_->watermark, window);
+  for (const StandingQuery* variant : variants_) final_->add(variant->wait.get());
 }
 
 void Engine::Impl::BatchRun::match() {
@@ -238,6 +264,7 @@ void Engine::Impl::BatchRun::match() {
   added_ = gather(match::Pass::added, tasks, std::span(results).subspan(tasks.size(), tasks.size()));
   if (transient_rule_) transient_ = gather(match::Pass::transient, tasks, std::span(results).last(tasks.size()));
   for (std::size_t q = 0; q < engine_->standing.size(); ++q) result_.queries.push_back(delta_of(q));
+  let_once_through();
   engine_->watch.ask();
 }
 
@@ -248,9 +275,9 @@ std::vector<match::QueryTask> Engine::Impl::BatchRun::make_tasks() {
   engine_->watch.follow(followed, engine_->workers.size(), engine_->matcher->separates_tasks());
   tasks.reserve(variants_.size());
   for (const StandingQuery* variant : variants_) {
-    const bool list = variant->options.list || resolved_->renumbered() || variant->bound.counts_something();
+    const bool list = variant->options.list || resolved_->renumbered() || variant->needs_list();
     tasks.push_back({&variant->bound, &variant->plans, list});
-    tasks.back().span = engine_->report_span(variant->bound.query);
+    tasks.back().span = engine_->report_span(*variant);
   }
   for (std::size_t q = 0; q < tasks_.size(); ++q) {
     for (match::QueryTask& task : std::span(tasks).subspan(tasks_[q].first, tasks_[q].count)) {
@@ -269,8 +296,10 @@ std::vector<match::QueryResult> Engine::Impl::BatchRun::match_rounds(std::span<m
   for (const StandingQuery* variant : variants_) deliveries.push_back(&variant->delivery);
   const bool renumbered = resolved_->renumbered();
   const auto begin_anew = [&] {
-    engine_->listing.open(engine_->graph, tasks, deliveries, renumbered, delivers() || renumbered, engine_->watch);
+    const bool keep = delivers() || renumbered || engine_->remembers() || engine_->waits();
+    engine_->listing.open(engine_->graph, tasks, deliveries, renumbered, keep, engine_->watch);
     if (counted_) counted_->filter(engine_->listing);
+    if (final_) final_->filter(engine_->listing);
     for (std::size_t i = 0; i < results.size(); ++i) {
       results[i] = {};
       results[i].plans.resize(tasks[i % tasks.size()].plans->plans.size());
@@ -278,17 +307,22 @@ std::vector<match::QueryResult> Engine::Impl::BatchRun::match_rounds(std::span<m
   };
   begin_anew();
   const bool edges = !passes_[0].anchors.empty() || !passes_[0].changed.empty() || !passes_[1].anchors.empty();
-  if (!edges && !(counted_ && counted_->touches_vertices())) return results;
+  if (!edges && !(counted_ && counted_->touches_vertices()) && !(final_ && final_->due())) return results;
   const StopFlag* stop = engine_->watch.begin_round();
   match_together(tasks, results, stop, steps);
-  for (std::size_t t = 0; counted_ && t < tasks.size(); ++t)
-    counted_->find_turned(t, tasks[t], engine_->workers, engine_->listing);
+  for (std::size_t t = 0; t < tasks.size(); ++t) find_beside(t, tasks[t]);
   throw_if_stopped(engine_->watch.stop());
   if (engine_->watch.end_round()) {
     begin_anew();
     match_alone(tasks, results, steps);
   }
   return results;
+}
+
+// Finds the matches that no changed edge leads to.
+void Engine::Impl::BatchRun::find_beside(std::size_t number, const match::QueryTask& task) {
+  if (counted_) counted_->find_turned(number, task, engine_->workers, engine_->listing);
+  if (final_) final_->find(number, task, engine_->workers, engine_->listing);
 }
 
 void Engine::Impl::BatchRun::match_together(std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results,
@@ -311,8 +345,7 @@ void Engine::Impl::BatchRun::match_alone(std::span<const match::QueryTask> tasks
     std::vector<match::QueryResult> found;
     for (std::size_t p = 0; p < passes().size(); ++p) std::ranges::move(own(p), std::back_inserter(found));
     match_together(tasks.subspan(first, count), found, engine_->watch.begin_round(q), steps);
-    for (std::size_t t = first; counted_ && t < first + count; ++t)
-      counted_->find_turned(t, tasks[t], engine_->workers, engine_->listing);
+    for (std::size_t t = first; t < first + count; ++t) find_beside(t, tasks[t]);
     throw_if_stopped(engine_->watch.stop());
     for (std::size_t p = 0; p < passes().size(); ++p)
       std::ranges::move(std::span(found).subspan(p * count, count), own(p).begin());
@@ -375,8 +408,9 @@ QueryDelta Engine::Impl::BatchRun::delta_of(std::size_t query) {
   for (std::size_t t = tasks_[query].first; t < tasks_[query].first + tasks_[query].count; ++t) {
     Matched& removed = removed_[t];
     Matched& added = added_[t];
-    if (resolved_->renumbered() && delta.complete()) net_renumbered(t, removed, added);
-    if (!resolved_->renumbered() || delta.complete()) {
+    const bool differs = resolved_->renumbered() || variants_[t]->wait;
+    if (differs && delta.complete()) net_renumbered(t, removed, added);
+    if (!differs || delta.complete()) {
       delta.added = checked_add(delta.added, added.count);
       delta.removed = checked_add(delta.removed, removed.count);
       delta.added_digest.add_all(added.digest);
@@ -426,6 +460,32 @@ void Engine::Impl::BatchRun::shorten(std::size_t query, QueryDelta& delta) const
   }
 }
 
+// Lets ALERT ONCE decide on what was found. If a query exceeded its budget, what is reported of it is decided on.
+void Engine::Impl::BatchRun::let_once_through() {
+  if (!engine_->remembers()) return;
+  let_through_.resize(engine_->standing.size());
+  for (std::size_t q = 0; q < engine_->standing.size(); ++q) {
+    QueryFamily& query = *engine_->standing[q].second;
+    QueryDelta& delta = result_.queries[q];
+    if (!query.once || (!delta.complete() && query.options.list && !(delivers() && wanted_->report_partial))) continue;
+    const auto most = [&](Count count) { return delta.complete() ? UINT64_MAX : static_cast<std::uint64_t>(count); };
+    std::vector<const match::FinalRule*> final_rules;
+    for (const auto& variant : query.variants) final_rules.push_back(variant->wait ? &variant->wait->rule() : nullptr);
+    let_through_[q] = query.once->decide({.graph = engine_->graph,
+                                          .listing = engine_->listing,
+                                          .tasks = tasks_[q],
+                                          .inserted = resolved_->net.inserted,
+                                          .watermark_before = engine_->watermark,
+                                          .watermark = resolved_->watermark,
+                                          .most_removed = most(delta.removed),
+                                          .most_added = most(delta.added),
+                                          .transient = delta.complete() && total(transient_, q) > 0,
+                                          .report_span = engine_->report_span(query),
+                                          .final_rules = std::move(final_rules)});
+    engine::apply(let_through_[q], query.options.list, !query.query.within, delta);
+  }
+}
+
 void Engine::Impl::BatchRun::deliver() {
   if (delivers()) {
     MatchSink& sink = *wanted_->sink;
@@ -450,19 +510,21 @@ void Engine::Impl::BatchRun::write_to(MatchSink& sink) const {
     if (!query.options.list) continue;
     const QueryDelta& delta = result_.queries[q];
     std::uint64_t written = 0;
+    const engine::LetThrough* once = query.once ? &let_through_[q] : nullptr;
+    const auto only = [&](bool added) { return once == nullptr ? nullptr : added ? &once->added : &once->removed; };
     for (const bool added : {false, true}) {
       const Count matches = added ? delta.added : delta.removed;
       if (!delta.complete() && (!wanted_->report_partial || matches == 0)) continue;
-      const std::uint64_t most = delta.complete() ? UINT64_MAX : static_cast<std::uint64_t>(matches);
-      engine_->listing.deliver(tasks_[q], {added, number, resolved_->watermark, added ? net.inserted : net.removed}, most,
-                               sink);
-      if (!delta.complete()) written += most;
+      const std::uint64_t most = delta.complete() || once != nullptr ? UINT64_MAX : static_cast<std::uint64_t>(matches);
+      engine_->listing.deliver(tasks_[q], {added, number, resolved_->watermark, added ? net.inserted : net.removed}, most, sink,
+                               only(added));
+      if (!delta.complete()) written += static_cast<std::uint64_t>(matches);
     }
     if (delta.complete() && total(transient_, q) > 0) {
       for (const bool added : {true, false}) {
         if (!added && query.query.within) continue;
         engine_->listing.deliver(tasks_[q], {added, number, resolved_->watermark, added ? net.inserted : net.removed, true},
-                                 UINT64_MAX, sink);
+                                 UINT64_MAX, sink, once == nullptr ? nullptr : &once->transient);
       }
     }
     if (!delta.complete()) sink.end({query.query.name, written, delta.shortfall, number});
@@ -478,6 +540,13 @@ BatchResult Engine::Impl::BatchRun::settle() noexcept {
     engine_->commit(purpose_);
     stage_ = Stage::settled;
   }
+  for (const auto& [id, query] : engine_->standing) {
+    if (query->once) query->once->memory().settle(result_.watermark);
+    for (const auto& variant : query->variants) {
+      if (variant->wait) variant->wait->settle();
+    }
+  }
+  if (purpose_ == Purpose::process || purpose_ == Purpose::absorb) engine_->parked.clear();
   engine_->watermark = result_.watermark;
   if (purpose_ != Purpose::start && purpose_ != Purpose::load) result_.batch = ++engine_->batches;
   if (purpose_ == Purpose::process) note_actuals();

@@ -187,12 +187,6 @@ bool TurnFinder::held(const graph::VertexChanges::Former& former) const {
   return std::ranges::all_of(query_->counted, [&](const auto& part) { return holds(part.program, part.symbols); });
 }
 
-void append(FoundMatches& to, const FoundMatches& from) {
-  to.vertices.insert(to.vertices.end(), from.vertices.begin(), from.vertices.end());
-  to.edges.insert(to.edges.end(), from.edges.begin(), from.edges.end());
-  to.count += from.count;
-}
-
 }  // namespace
 
 TurnedMatches find_turned(const QueryTask& task, const CountedBatch& batch, Workers& workers) {
@@ -207,8 +201,8 @@ TurnedMatches find_turned(const QueryTask& task, const CountedBatch& batch, Work
            [&](unsigned worker, std::size_t i) { finder(worker).look(places[i], found[worker]); });
   TurnedMatches turned;
   for (const TurnedMatches& part : found) {
-    append(turned.vanished, part.vanished);
-    append(turned.appeared, part.appeared);
+    turned.vanished.add_all(part.vanished);
+    turned.appeared.add_all(part.appeared);
   }
   if (task.query->vertices() == 1 && !batch.vertices->empty() && !stopped(task)) finder(0).look_at_vertices(turned);
   return turned;

@@ -36,6 +36,11 @@ class CountedTruth {
   /// Edges of this time or older are not counted in this state, nor those without a time.
   void age(GraphState state, std::optional<Timestamp> aged) noexcept { aged_[index_of(state)] = aged; }
 
+  /// Says what the state `lasting` leaves out. It must outlive its use. Nothing else is then asked for.
+  void read_lasting(const LastingEdges* edges) noexcept {
+    for (PatternSearch& search : searches_) search.read_lasting(edges);
+  }
+
   /// Whether all conditions that count are TRUE. `vertices` and `edges` are in the query's order.
   [[nodiscard]] bool holds(GraphState state, std::span<const VertexId> vertices, std::span<const graph::Edge> edges);
   /// How many matches a pattern has, but at most as many as make a difference.
@@ -43,7 +48,7 @@ class CountedTruth {
                                    std::span<const graph::Edge> edges);
 
  private:
-  static constexpr std::size_t states = 3;  // those of a batch; a settled graph takes the first place
+  static constexpr std::size_t states = 3;  // those of a batch; a settled graph and what lasts take the first place
   static std::size_t index_of(GraphState state) noexcept {
     return state == GraphState::after ? 2 : state == GraphState::aged ? 1 : 0;
   }

@@ -60,7 +60,11 @@ void PatternSearch::begin(GraphState state, std::optional<Timestamp> aged) {
   bound_vertices_ = 0;
   std::ranges::fill(bound_edges_, std::uint8_t{0});
   const bool before = state == GraphState::before || state == GraphState::aged;
-  const Pass pass = state == GraphState::settled ? Pass::whole : before ? Pass::removed : Pass::added;
+  lasting_ = state == GraphState::lasting;
+  const Pass pass = state == GraphState::settled ? Pass::whole
+                    : lasting_                   ? Pass::transient  // which reads what is removed, too
+                    : before                     ? Pass::removed
+                                                 : Pass::added;
   lists_.begin(pass);
   // No changed edge has a lower rank than the least, and none a higher one than the greatest.
   lists_.anchor(state == GraphState::stable ? greatest_edge : least_edge);
@@ -160,8 +164,9 @@ bool PatternSearch::attempt(const Choice& choice, VertexId neighbour, std::uint3
   return on;
 }
 
-// Whether the image is young enough, and no other edge of the pattern has it.
+// Whether the image is young enough and lasts, and no other edge of the pattern has it.
 bool PatternSearch::admits(std::uint32_t edge, const graph::Edge& image) const noexcept {
+  if (lasting_ && !lasting_edges_->admits(image)) return false;
   if (aged_) {
     const auto time = query_->graph().edge_table->time(image.which);
     if (!time || *time <= *aged_) return false;

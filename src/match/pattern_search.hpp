@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "match/lasting_edges.hpp"
 #include "match/list_view.hpp"
 #include "match/scratch.hpp"
 #include "plan/bound_query.hpp"
@@ -18,9 +19,9 @@
 namespace deltamatch::match {
 
 /// What a search may read. `before` and `after` are the graph before the staged batch and after it, `stable` are the edges that
-/// it leaves alone. `aged` is the graph before the batch, with edges as old as they are after it. Nothing is staged in a
-/// `settled` graph.
-enum class GraphState : std::uint8_t { before, aged, after, stable, settled };
+/// it leaves alone. `aged` is the graph before the batch, with edges as old as they are after it. `lasting` are all edges of
+/// both but those that LastingEdges leaves out. Nothing is staged in a `settled` graph.
+enum class GraphState : std::uint8_t { before, aged, after, stable, settled, lasting };
 
 /// Matches of one query, one after the other, in the query's order of vertices and edges.
 struct FoundMatches {
@@ -33,6 +34,11 @@ struct FoundMatches {
     edges.insert(edges.end(), of_edges.begin(), of_edges.end());
     ++count;
   }
+  void add_all(const FoundMatches& other) {
+    vertices.insert(vertices.end(), other.vertices.begin(), other.vertices.end());
+    edges.insert(edges.end(), other.edges.begin(), other.edges.end());
+    count += other.count;
+  }
 };
 
 class PatternSearch {
@@ -41,6 +47,8 @@ class PatternSearch {
   /// pattern; conditions may read them. `query` and `resolved` must outlive it.
   PatternSearch(const plan::BoundQuery& query, std::uint32_t first_edge, std::span<const graph::Resolved> resolved);
 
+  /// Says what the state `lasting` leaves out. It must outlive its use.
+  void read_lasting(const LastingEdges* edges) noexcept { lasting_edges_ = edges; }
   /// Begins a search in a state. Edges of this time or older, or without a time, are passed over if `aged` is given.
   void begin(GraphState state, std::optional<Timestamp> aged);
   /// Gives a vertex or an edge its image. Elements of the other pattern may get theirs, too. Returns false if the image does
@@ -82,6 +90,8 @@ class PatternSearch {
   std::span<const graph::Resolved> resolved_;
   std::uint32_t own_vertices_ = 0;  // a bit set: the vertices that the edges from first_edge_ on join
   std::optional<Timestamp> aged_;
+  const LastingEdges* lasting_edges_ = nullptr;
+  bool lasting_ = false;                               // the state of the search
   std::uint32_t bound_vertices_ = 0;                   // a bit set
   std::vector<std::uint8_t> bound_edges_;              // by edge
   std::vector<VertexId> vertices_;                     // by query vertex

@@ -9,6 +9,8 @@
 #include "base/word.hpp"
 #include "condition/counted.hpp"
 #include "condition/evaluate.hpp"
+#include "condition/final_bounds.hpp"
+#include "condition/literal.hpp"
 #include "condition/normal.hpp"
 #include "condition/text.hpp"
 #include "condition/time_bounds_text.hpp"
@@ -72,6 +74,22 @@ void add_counted_lines(const Query& query, const std::vector<Expression>& counte
   }
 }
 
+std::string final_line(const Query& query) {
+  std::vector<std::string> bounds;
+  for (const condition::FinalBound& bound : condition::final_bounds(query)) {
+    const std::string& name = query.edges[bound.edge].name;
+    bounds.push_back(fmt::format("{}.time + {}", quoted_word(name), condition::to_text(Literal(Duration{bound.after}))));
+  }
+  return fmt::format("emitted once, when the watermark has passed {}", fmt::join(bounds, " and "));
+}
+
+std::string once_line(const Query& query, const AlertOnce& once) {
+  std::vector<std::string> names;
+  for (const std::uint32_t v : once.vertices) names.push_back(quoted_word(query.vertices[v].name));
+  return fmt::format("alerts: one new match per ({}) every {} of event time; others are counted as suppressed",
+                     fmt::join(names, ", "), condition::to_text(Literal(once.every)));
+}
+
 }  // namespace
 
 std::vector<std::string> condition_lines(const Query& query, std::span<const std::string> remarks) {
@@ -92,6 +110,8 @@ std::vector<std::string> condition_lines(const Query& query, std::span<const std
   const std::vector<std::string> bounds = condition::to_lines(condition::time_bounds(query, "query " + query.name), query);
   if (!bounds.empty()) lines.emplace_back("bounds of times:");
   for (const std::string& bound : bounds) lines.push_back("  " + bound);
+  if (query.emit_final) lines.push_back(final_line(query));
+  if (query.once) lines.push_back(once_line(query, *query.once));
   return lines;
 }
 

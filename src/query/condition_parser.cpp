@@ -431,13 +431,13 @@ std::vector<Expression> parse_properties(Tokens& tokens, Element element) {
   }
 }
 
-Duration parse_within(Tokens& tokens) {
+Duration parse_period(Tokens& tokens, std::string_view keyword) {
   std::vector<Mention> none;
   const std::size_t offset = tokens.now().offset;
   const Expression value = ConditionParser(tokens, none).constant("a duration");
   const auto* duration = std::get_if<Duration>(&value.literal);
   if (duration == nullptr || duration->microseconds <= 0)
-    tokens.fail_at(offset, "WITHIN needs a positive duration", duration_remedy);
+    tokens.fail_at(offset, fmt::format("{} needs a positive duration", keyword), duration_remedy);
   return *duration;
 }
 

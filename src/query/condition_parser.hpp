@@ -43,8 +43,8 @@ class CountedPatterns {
 /// Parses name: value {, name: value} up to the closing brace, which stays. The result says that the element has these values.
 [[nodiscard]] std::vector<Expression> parse_properties(Tokens& tokens, Element element);
 
-/// Parses a positive duration: 24h or duration('PT24H').
-[[nodiscard]] Duration parse_within(Tokens& tokens);
+/// Parses a positive duration behind a keyword: 24h or duration('PT24H').
+[[nodiscard]] Duration parse_period(Tokens& tokens, std::string_view keyword);
 
 /// What to do instead, if the token is a word of another language that a pattern does without. Empty: it is not.
 [[nodiscard]] std::string_view foreign_remedy(const Token& token) noexcept;

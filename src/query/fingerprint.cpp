@@ -107,6 +107,13 @@ Fingerprint fingerprint(const Query& query, MatchMode mode, CountMode count, std
     const std::uint32_t end = query.edges[path.first_edge + path.steps - 1].target;
     for (const std::uint32_t part : {start, end, path.steps, path.first_vertex}) bytes.add(std::uint64_t{part});
   }
+  if (query.emit_final) bytes.add(std::string_view("final"));
+  if (query.once) {
+    bytes.add(std::string_view("once"));
+    bytes.add(std::uint64_t{query.once->vertices.size()});
+    for (const std::uint32_t vertex : query.once->vertices) bytes.add(std::uint64_t{vertex});
+    bytes.add(static_cast<std::uint64_t>(query.once->every.microseconds));
+  }
   const XXH128_hash_t hash = XXH3_128bits(bytes.get().data(), bytes.get().size());
   return {hash.high64, hash.low64};
 }

@@ -12,7 +12,7 @@
 namespace deltamatch::query {
 
 struct Flaw {
-  enum class Subject { query, vertex, edge };
+  enum class Subject { query, vertex, edge, emission };
   Subject subject = Subject::query;
   std::size_t index = 0;  ///< into Query::vertices or Query::edges
   std::string what;
@@ -26,6 +26,7 @@ struct Flaw {
 struct TextPositions {
   std::vector<std::size_t> vertices;
   std::vector<std::size_t> edges;
+  std::size_t emission = 0;  ///< of EMIT FINAL
 };
 
 /// Throws Error(configuration) that points at the place of the first flaw, if there is a flaw.

@@ -51,7 +51,12 @@ class FreshNames {
 
 /// The edges and vertices of a variant, without conditions.
 Variant lay_out(const Query& query, const Lengths& lengths) {
-  Variant variant{{query.name, query.vertices, {}, {}, query.within}, {}};
+  Variant variant;
+  variant.query.name = query.name;
+  variant.query.vertices = query.vertices;
+  variant.query.within = query.within;
+  variant.query.once = query.once;
+  variant.query.emit_final = query.emit_final;
   FreshNames names(query);
   for (std::uint32_t e = 0; e < query.edges.size(); ++e) {
     const QueryEdge& edge = query.edges[e];

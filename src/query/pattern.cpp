@@ -1,6 +1,6 @@
 // The pattern language, by recursive descent:
 //
-//   pattern = ["MATCH"] path {"," path} ["WHERE" condition] ["WITHIN" duration]
+//   pattern = ["MATCH"] path {"," path} ["WHERE" condition] ["WITHIN" duration] [alerts]
 //   path    = vertex {edge vertex}
 //   vertex  = "(" element ")"
 //   edge    = "-" ["[" step "]"] "-" ">" [braces]   left to right; without brackets: -->
@@ -16,7 +16,8 @@
 //   all-of  = {"!"} one {"&" {"!"} one}
 //   one     = word | "%" | "(" any-of ")"
 //
-// condition_parser.hpp has the grammar of conditions. Within them, COUNT { counted } and EXISTS { counted } stand for
+// condition_parser.hpp has the grammar of conditions, alert_clause.hpp that of alerts. Within them, COUNT { counted } and
+// EXISTS { counted } stand for
 //
 //   counted = ["DISTINCT" word {"," word} "|"] path {"," path} ["WHERE" condition]
 #include <fmt/format.h>
@@ -29,6 +30,7 @@
 
 #include "base/word.hpp"
 #include "condition/form.hpp"
+#include "query/alert_clause.hpp"
 #include "query/condition_parser.hpp"
 #include "query/counted_scope.hpp"
 #include "query/flaw.hpp"
@@ -80,12 +82,15 @@ class PatternParser final : public CountedPatterns {
     }
     if (tokens_.is_keyword("WITHIN")) {
       tokens_.enter_condition();
-      query_.within = parse_within(tokens_);
+      query_.within = parse_period(tokens_, "WITHIN");
     }
+    const AlertClauses alerts = parse_alert_clauses(tokens_);
+    ends_in_alerts_ = alerts.any();
     if (!tokens_.is(TokenKind::end)) refuse_rest();
     refuse_idle_names();
     name_anonymous();
     place_conditions();
+    resolve(alerts);
     refuse_flaws(query_, places_, tokens_.source());
     return std::move(query_);
   }
@@ -295,6 +300,27 @@ class PatternParser final : public CountedPatterns {
     }
   }
 
+  /// Replaces the mentions in what is said of alerts.
+  void resolve(const AlertClauses& alerts) {
+    query_.emit_final = alerts.emit_final.has_value();
+    places_.emission = alerts.emit_final.value_or(0);
+    if (!alerts.every) return;
+    AlertOnce& once = query_.once.emplace();
+    once.every = *alerts.every;
+    for (const Mention& mention : alerts.once_per) {
+      const auto vertex = vertex_names_.find(mention.name);
+      if (vertex == vertex_names_.end()) {
+        const std::string name = shown(mention.name);
+        tokens_.fail_at(mention.offset,
+                        edge_names_.contains(mention.name) ? fmt::format("'{}' is an edge", name)
+                                                           : fmt::format("no vertex is named '{}'", name),
+                        "name vertices of the pattern: ALERT ONCE PER (a) EVERY 1h");
+      }
+      once.vertices.push_back(vertex->second);
+    }
+    std::ranges::sort(once.vertices);
+  }
+
   [[nodiscard]] Element element_of(const Mention& mention) const {
     if (const auto vertex = vertex_names_.find(mention.name); vertex != vertex_names_.end()) {
       return {Element::Kind::vertex, vertex->second};
@@ -306,15 +332,22 @@ class PatternParser final : public CountedPatterns {
 
   /// The text goes on although the pattern has ended.
   [[noreturn]] void refuse_rest() const {
+    if (ends_in_alerts_) {
+      for (const std::string_view earlier : {"WHERE", "WITHIN"}) {
+        if (tokens_.is_keyword(earlier))
+          tokens_.fail(fmt::format("{} after ALERT or EMIT", earlier), fmt::format("write {} before ALERT and EMIT", earlier));
+      }
+      tokens_.fail_expected("ALERT, EMIT or the end of the pattern", "they stand at the end of a pattern");
+    }
     const bool conditions = query_.within || !pending_.empty() || !conditions_.empty();
     if (tokens_.is_keyword("WHERE") && query_.within) tokens_.fail("WHERE after WITHIN", "write WHERE before WITHIN");
     if (const auto remedy = foreign_remedy(tokens_.now()); !remedy.empty()) {
       tokens_.fail(fmt::format("unexpected '{}'", shown(tokens_.now().text)), remedy);
     }
     if (conditions && tokens_.is(TokenKind::comma)) tokens_.fail("a path after a condition", "write all paths before WHERE");
-    if (conditions && !query_.within) refuse_after_condition("AND, OR, WITHIN or the end of the pattern");
+    if (conditions && !query_.within) refuse_after_condition("AND, OR, WITHIN, ALERT, EMIT or the end of the pattern");
     tokens_.fail_expected(
-        query_.within ? "the end of the pattern" : "',', WHERE, WITHIN or the end of the pattern",
+        query_.within ? "ALERT, EMIT or the end of the pattern" : "',', WHERE, WITHIN, ALERT, EMIT or the end of the pattern",
         "join paths by commas; an edge is written -[:LABEL]->, <-[:LABEL]- or -[:LABEL]-; conditions stand behind WHERE");
   }
 
@@ -383,6 +416,7 @@ class PatternParser final : public CountedPatterns {
   Tokens& tokens_;
   Query query_;
   bool within_count_ = false;          // what is parsed stands within the braces of a count
+  bool ends_in_alerts_ = false;        // what is said of alerts has been parsed
   std::vector<CountedScope> counted_;  // as parsed, by number
   std::unordered_map<std::string, std::uint32_t> vertex_names_;
   std::unordered_map<std::string, std::uint32_t> edge_names_;

@@ -48,10 +48,18 @@ class Writer {
     }
     if (query_.where) text_ += " WHERE " + condition::to_text(*query_.where, query_);
     if (query_.within) text_ += " WITHIN " + condition::to_text(Literal(*query_.within));
+    if (query_.emit_final) text_ += " EMIT FINAL";
+    if (query_.once) write(*query_.once);
     return std::move(text_);
   }
 
  private:
+  void write(const AlertOnce& once) {
+    std::string names;
+    for (const std::uint32_t v : once.vertices) names += (names.empty() ? "" : ", ") + quoted_word(query_.vertices[v].name);
+    text_ += fmt::format(" ALERT ONCE PER ({}) EVERY {}", names, condition::to_text(Literal(once.every)));
+  }
+
   /// The name of an edge. Without a label and without a condition on it, a plain name would look like a forgotten colon.
   [[nodiscard]] std::string name_of(const QueryEdge& edge) const {
     if (edge.name.empty()) return "";

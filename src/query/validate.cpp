@@ -12,6 +12,7 @@
 
 #include "base/label_terms.hpp"
 #include "condition/counted.hpp"
+#include "condition/final_bounds.hpp"
 #include "condition/form.hpp"
 #include "deltamatch/error.hpp"
 #include "deltamatch/labels.hpp"
@@ -169,12 +170,37 @@ std::optional<Flaw> check_connected(const Query& query) {
               "join them by an edge, or write them as two queries"};
 }
 
+std::optional<Flaw> check_final(const Query& query) {
+  if (!query.emit_final || has_paths(query)) return std::nullopt;  // the variants of paths are checked
+  if (!query.where || !condition::counts(*query.where))
+    return Flaw{Subject::emission, 0, "EMIT FINAL without COUNT or EXISTS",
+                "leave it out: nothing that comes later can change a match"};
+  if (const auto edge = condition::unbounded_edge(query))
+    return Flaw{Subject::emission, 0, fmt::format("EMIT FINAL has to know the latest time of {}, which is counted", *edge),
+                "bound it by an edge of the pattern, as in EXISTS { (b)-[u]->(a) WHERE u.time <= t.time + 5m }"};
+  return std::nullopt;
+}
+
+std::optional<Flaw> check_alerts(const Query& query) {
+  if (!query.once) return std::nullopt;
+  const std::vector<std::uint32_t>& vertices = query.once->vertices;
+  const bool ascending = std::ranges::adjacent_find(vertices, std::greater_equal<>()) == vertices.end();
+  if (vertices.empty() || !ascending || vertices.back() >= query.vertices.size())
+    return Flaw{Subject::query, 0, "ALERT ONCE PER vertices that are no list of vertices of the query",
+                "name vertices by ascending numbers, each once"};
+  if (query.once->every.microseconds <= 0)
+    return Flaw{Subject::query, 0, "ALERT ONCE EVERY duration that is not positive", "give a positive duration"};
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Flaw> find_flaw(const Query& query) {
   if (auto flaw = check_vertices(query)) return flaw;
   if (auto flaw = check_edges(query)) return flaw;
   if (auto flaw = check_conditions(query)) return flaw;
+  if (auto flaw = check_final(query)) return flaw;
+  if (auto flaw = check_alerts(query)) return flaw;
   if (auto flaw = check_connected(query)) return flaw;
   return find_path_flaw(query);
 }
@@ -185,6 +211,7 @@ void refuse_flaws(const Query& query, const TextPositions& places, const SourceT
   std::size_t offset = 0;
   if (flaw->subject == Subject::vertex) offset = places.vertices[flaw->index];
   if (flaw->subject == Subject::edge) offset = places.edges[flaw->index];
+  if (flaw->subject == Subject::emission) offset = places.emission;
   source.fail(offset, flaw->what, flaw->remedy);
 }
 

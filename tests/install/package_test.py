@@ -125,7 +125,7 @@ class Packages(unittest.TestCase):
         command = re.search(r"^ExecStart=(\S+) run --config /etc/deltamatch/service.yaml$", unit, re.MULTILINE)[1]
         self.run_inside(command, "--version")
         files = [line for line in self.run_inside("dpkg", "--listfiles", "deltamatch").split() if (self.debian / line[1:]).is_file()]
-        patterns = sorted(file.name for file in (ROOT / "config/patterns").iterdir())
+        patterns = sorted(file.name for file in (ROOT / "config/patterns").rglob("*.pattern"))
         self.assertEqual(sorted(pathlib.Path(file).name for file in files if "/patterns/" in file), patterns)
         for file in ("/usr/bin/deltamatch", "/usr/share/deltamatch/service.yaml", "/usr/share/doc/deltamatch/copyright"):
             self.assertIn(file, files)

@@ -131,7 +131,7 @@ Subject::Subject(const Scenario& scenario, unsigned threads)
                                 .self_loops = scenario.self_loops})) {}
 
 Subject::Subject(const Scenario& scenario, Engine engine) : scenario_(&scenario), engine_(std::move(engine)) {
-  for (const Standing& standing : scenario.queries) engine_.add_query(standing.query, standing.options);
+  for (const Standing& standing : scenario.queries) ids_.push_back(engine_.add_query(standing.query, standing.options));
 }
 
 std::optional<Subject> consistent_subject(const Scenario& scenario, unsigned threads) {

@@ -37,10 +37,13 @@ class Subject {
   BatchResult load(std::span<const Record> records);
   Output process(std::span<const Record> records);
   [[nodiscard]] Engine& engine() noexcept { return engine_; }
+  /// Those of the standing queries.
+  [[nodiscard]] const std::vector<QueryId>& ids() const noexcept { return ids_; }
 
  private:
   const Scenario* scenario_;
   Engine engine_;
+  std::vector<QueryId> ids_;
 };
 
 /// The same, unless a query's condition contradicts itself, so that no match can satisfy it.

@@ -119,6 +119,8 @@ struct Metrics::Series {
   Family<Counter>& matches =
       counters(registry, "deltamatch_matches_total", "Matches that appeared (sign +) and vanished (sign -).");
 
+  Family<Counter>& suppressed_matches =
+      counters(registry, "deltamatch_matches_suppressed_total", "New matches that ALERT ONCE left out.");
   Family<Counter>& over_budget = counters(registry, "deltamatch_query_over_budget_total",
                                           "Batches in which a query exceeded its budget of matches (limit) or time (timeout).");
   Family<Gauge>& suspended_queries =
@@ -209,6 +211,8 @@ void Metrics::batch(const BatchResult& result, std::span<const std::string> name
   for (std::size_t i = 0; i < result.queries.size(); ++i) {
     add(series_->matches.Add({{"query", names[i]}, {"sign", "+"}}), result.queries[i].added);
     add(series_->matches.Add({{"query", names[i]}, {"sign", "-"}}), result.queries[i].removed);
+    if (result.queries[i].suppressed > 0)
+      add(series_->suppressed_matches.Add({{"query", names[i]}}), result.queries[i].suppressed);
   }
 }
 
@@ -222,6 +226,8 @@ void Metrics::forget_query(std::string_view name) {
     Counter& counter = series_->matches.Add({{"query", text_of(name)}, {"sign", sign}});
     series_->matches.Remove(&counter);
   }
+  Counter& suppressed = series_->suppressed_matches.Add({{"query", text_of(name)}});
+  series_->suppressed_matches.Remove(&suppressed);
 }
 
 void Metrics::over_budget(std::string_view name, Shortfall shortfall) {

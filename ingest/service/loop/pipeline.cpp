@@ -23,8 +23,9 @@ constexpr auto longest_wait = 200ms;    // bound on the delay of a request, or o
                                         // input
 
 SnapshotterOptions snapshotter_options(const ServiceOptions& options, const std::optional<GraphIdentity>& graph,
-                                       Journal& journal) {
+                                       Journal& journal, std::shared_ptr<const KnownQueries> queries) {
   SnapshotterOptions wanted;
+  wanted.queries = std::move(queries);
   wanted.every = options.state.snapshot_every;
   wanted.log_bytes = options.state.snapshot_log_bytes;
   wanted.keep = options.state.keep_snapshots;
@@ -68,8 +69,9 @@ Pipeline::Pipeline(const Context& context, Recovered recovered)
                            {"behind_batch", std::to_string(last_.batch)},  // deprecated: left out after 0.1
                            {"effect", "earlier batches cannot be rebuilt from the input with this configuration"}});
   }
-  snapshotter_ = std::make_unique<Snapshotter>(context_.directory, *log_, context_.journal,
-                                               snapshotter_options(context_.options, last_.graph, context_.journal));
+  snapshotter_ =
+      std::make_unique<Snapshotter>(context_.directory, *log_, context_.journal,
+                                    snapshotter_options(context_.options, last_.graph, context_.journal, context_.known));
   snapshotter_->committed(last_.batch);
   make_deliverer();
   Committer::Limits limits;
@@ -305,6 +307,10 @@ void Pipeline::submit(Commit&& commit) {
     status_.graph = engine_.graph();
     status_.queries = commit.mark.queries;
     status_.suspended = commit.mark.suspended;
+    for (std::size_t q = 0; q < commit.result.queries.size(); ++q) {
+      const Count suppressed = commit.result.queries[q].suppressed;
+      if (suppressed > 0) status_.suppressed[(*commit.queries)[q]] += suppressed;
+    }
   }
   if (reader_) context_.metrics.partitions_missing(reader_->missing());
   for (const Suppressed& suppressed : router_.take_suppressed()) {

@@ -47,6 +47,8 @@ class Pipeline {
     Metrics& metrics;
     Journal& journal;
     std::function<bool()> owned;  ///< whether this instance owns the application, according to Kafka's last report
+    std::shared_ptr<KnownQueries> known =
+        std::make_shared<KnownQueries>();  ///< queries that remember; it adds those that stand
   };
 
   Pipeline(const Context& context, Recovered recovered);
@@ -81,7 +83,8 @@ class Pipeline {
     std::optional<BackendStatistics> backend;  ///< if not the CPU matches
     std::vector<ActiveQuery> queries;
     std::vector<SuspendedQuery> suspended;
-    std::optional<BatchMonitor::Now> under_way;  ///< a batch that takes long
+    std::map<std::string, Count, std::less<>> suppressed;  ///< by query: new matches that ALERT ONCE left out, if there are any
+    std::optional<BatchMonitor::Now> under_way;            ///< a batch that takes long
     std::map<std::string, DeliveryStatistics, std::less<>> sinks;
     SnapshotStatistics snapshots;
     Committer::Statistics commits;

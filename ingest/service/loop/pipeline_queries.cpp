@@ -92,6 +92,7 @@ void Pipeline::begin_queries(std::vector<ServiceQuery> wanted) {
 /// own, without updates. That batch reports existing matches of the added queries that ask for it.
 QueryChange Pipeline::change(std::vector<ServiceQuery> wanted, std::span<const ActiveQuery> before,
                              std::vector<SuspendedQuery> suspended) {
+  context_.known->add(wanted);
   QueryChange change = queries_.replace(std::move(wanted), before);
   const std::vector<SuspendedQuery> were = std::exchange(last_.suspended, std::move(suspended));
   {

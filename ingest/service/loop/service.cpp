@@ -73,6 +73,7 @@ struct Service::Impl {
   void keep_alive(const std::stop_token& stop) const;
   ReadAgain read_again();
   std::vector<ServiceQuery> queries_to_begin_with();
+  std::shared_ptr<KnownQueries> known_queries();
   std::string reload();
   std::string status();
   std::string metrics_text();
@@ -201,10 +202,11 @@ void Service::Impl::own(const kafka::Cluster& cluster, const StateDirectory& dir
     ~Withdrawal() { impl.withdraw(); }
   };
   const Withdrawal before_what_the_pipeline_refers_to{*this};
-  const StartupContext context{options,         cluster, directory, journal, [this](const std::string& now) { progress(now); },
-                               stop.get_token()};
+  const std::shared_ptr<KnownQueries> known = known_queries();
+  const StartupContext context{
+      options, cluster, directory, journal, [this](const std::string& now) { progress(now); }, stop.get_token(), known.get()};
   const Pipeline::Context around{
-      options, directory, input, *transactions, metrics, journal, [&ownership] { return ownership.owned(); }};
+      options, directory, input, *transactions, metrics, journal, [&ownership] { return ownership.owned(); }, known};
   const auto working = std::make_shared<Pipeline>(around, start_up(context, input, *transactions));
   std::vector<ServiceQuery> first;
   {
@@ -244,6 +246,19 @@ ReadAgain Service::Impl::read_again() {
                   {"remedy", "start the service again to use these keys"}});
   }
   return again;
+}
+
+/// The queries that may have stood in earlier batches. If the configuration cannot be read, queries_to_begin_with tells so.
+std::shared_ptr<KnownQueries> Service::Impl::known_queries() {
+  auto known = std::make_shared<KnownQueries>(options.queries);
+  const std::scoped_lock reloads(reload_mutex);
+  known->add(queries);
+  try {
+    known->add(reread().queries);
+  } catch (const Error&) {
+    return known;
+  }
+  return known;
 }
 
 /// An owner begins with the current configuration, as a new process would, because another instance may have worked with it.

@@ -104,9 +104,11 @@ class Records {
 /// Reads lost batches from the input again, with the ends in the commit records.
 class Recutter {
  public:
-  Recutter(const StartupContext& context, Recovered& recovered, const CommitPoint& committed)
+  /// `known`: the queries that remember; null: none does.
+  Recutter(const StartupContext& context, Recovered& recovered, const CommitPoint& committed, const KnownQueries* known)
       : context_(context),
         recovered_(recovered),
+        queries_(recovered.engine, known),
         committed_(committed),
         assembler_(lenient(context.options.input), {}, SIZE_MAX, std::nullopt, context.options.engine.window,
                    context.options.engine.schema.model != EdgeModel::simple) {
@@ -131,16 +133,19 @@ class Recutter {
                     "restore the state directory from a backup, or choose another application name");
       }
       cut(ranges, *mark);
-      // Unlike the log, the input has refused records, so the limit on labels is applied again. No query stands yet.
-      engine.retain(mark->retention);
-      engine.watch_vertices(mark->watches_vertices);
-      static_cast<void>(engine.process(batch_.updates, OnReject::skip));
+      // Unlike the log, the input has refused records, so the limit on labels is applied again.
+      queries_.stand(*mark);
+      BatchOptions how;
+      how.on_reject = OnReject::skip;
+      how.record_by_record = queries_.any();
+      static_cast<void>(engine.process(batch_.updates, how));
       must_be_digest_of(*mark, engine.digest(), kafka::commit_topic(context_.options.application),
                         "the input has changed since, or another release made the batch: restore the state directory from a "
                         "backup, or choose another application name");
       recovered_.reached = std::move(*mark);
       tell();
     }
+    queries_.leave();
     if (recovered_.reached.batch != committed_.batch) {
       throw Error(
           kafka::commit_topic(context_.options.application),
@@ -211,6 +216,7 @@ class Recutter {
 
   const StartupContext& context_;
   Recovered& recovered_;
+  RepeatedQueries queries_;
   const CommitPoint& committed_;
   const std::string reading_ = reading_fingerprint(context_.options.input);
   Assembler assembler_;
@@ -228,7 +234,7 @@ void end_begun(const StartupContext& context, Recovered& recovered, const BatchP
                        {{"batch", std::to_string(progress.mark.batch)}});
   const BegunBatch begun{context.options, context.directory, context.journal, progress};
   if (recovered.reached != progress.mark) {
-    match_again(begun, recovered, Recutter(context, recovered, recovered.reached).next(progress.mark));
+    match_again(begun, recovered, Recutter(context, recovered, recovered.reached, nullptr).next(progress.mark));
   }
   publish_rest(begun, transactions, context.progress);
 }
@@ -261,7 +267,8 @@ Recovered start_up(const StartupContext& context, kafka::Input& input, kafka::Tr
                        .begun = begun ? std::optional(begun->mark) : std::nullopt,
                        .engine = options.engine,
                        .begin = [&] { return begin_engine(options, options.engine, committed->graph, context.journal); },
-                       .progress = {}};
+                       .progress = {},
+                       .queries = context.known};
   auto next_word = Clock::now() + 2s;
   wanted.progress = [&](const RecoveryProgress& progress) {
     if (context.stop.stop_requested()) throw StartupCancelled();
@@ -274,7 +281,7 @@ Recovered start_up(const StartupContext& context, kafka::Input& input, kafka::Tr
   if (recovered.reached.batch < committed->batch) {
     context.journal.tell(Level::warn, "the log is lost, so its batches are read from the input again",
                          {{"from", std::to_string(recovered.reached.batch + 1)}, {"to", std::to_string(committed->batch)}});
-    Recutter(context, recovered, *committed).run(commits);
+    Recutter(context, recovered, *committed, context.known).run(commits);
     // The log lacks these batches. A later snapshot replaces them.
     save(recovered.engine, context.directory, recovered.reached);
     recovered.log.reset();

@@ -12,6 +12,7 @@
 #include "ingest/service/service_options.hpp"
 #include "ingest/service/state/directory.hpp"
 #include "ingest/service/state/recovery.hpp"
+#include "ingest/service/state/repeated_queries.hpp"
 
 namespace deltamatch::ingest {
 
@@ -22,6 +23,7 @@ struct StartupContext {
   Journal& journal;
   std::function<void(std::string)> progress;  ///< gets one line of text regularly
   std::stop_token stop;
+  const KnownQueries* known = nullptr;  ///< the queries that remember; null: none does
 };
 
 /// An engine at the application's last commit record, and the log after it. Without commit record and state, this is the first

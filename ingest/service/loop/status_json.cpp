@@ -44,6 +44,8 @@ nlohmann::json to_json(const Pipeline::Status& status) {
   out["suspended"] = nlohmann::json::object();
   for (const SuspendedQuery& query : status.suspended)
     out["suspended"][query.name] = {{"batch", query.batch}, {"over", shortfall_name(query.shortfall)}};
+  out["suppressed"] = nlohmann::json::object();
+  for (const auto& [name, matches] : status.suppressed) out["suppressed"][name] = static_cast<std::uint64_t>(matches);
   if (status.under_way) {
     const BatchMonitor::Now& now = *status.under_way;
     out["under_way"] = {{"batch", now.batch}, {"seconds", now.seconds}, {"query", now.query}, {"matches", now.matches}};

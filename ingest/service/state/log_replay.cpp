@@ -36,6 +36,33 @@ Base restore(const SnapshotFile& snapshot, const EngineOptions& options) {
   return {std::move(engine), std::move(mark)};
 }
 
+std::string replay(const StateDirectory& directory, LogReader& reader, Base& base, std::uint64_t latest,
+                   const ReplayHooks& hooks, RepeatedQueries& queries) {
+  while (base.mark.batch < latest) {
+    const LogReader::Entry entry = reader.next();
+    if (entry == LogReader::Entry::delivered) continue;
+    if (entry == LogReader::Entry::end) {
+      const LogReader::End& end = reader.end();
+      if (!end.damage.empty()) return end.damage;
+      if (end.torn_bytes > 0) return fmt::format("the last {} bytes of the log are torn or damaged", end.torn_bytes);
+      return "the log ends there";
+    }
+    const LoggedBatch& batch = reader.batch();
+    if (hooks.before && !hooks.before(batch)) return "replaying was stopped";
+    queries.stand(batch.mark);
+    base.engine.absorb(batch.updates, true);
+    if (base.engine.batch() != batch.mark.batch || base.engine.watermark() != batch.mark.watermark) {
+      throw Error(directory.path().string(),
+                  fmt::format("batch {} of the log does not lead to the watermark that the log states", batch.mark.batch),
+                  remedy);
+    }
+    must_be_digest_of(batch.mark, base.engine.digest(), directory.path().string(), remedy);
+    base.mark = batch.mark;
+    if (hooks.after) hooks.after(batch);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::optional<Base> restore_newest(const StateDirectory& directory, std::uint64_t latest, const EngineOptions& options) {
@@ -54,30 +81,10 @@ std::string replay(const StateDirectory& directory, Base& base, std::uint64_t la
   if (base.mark.batch >= latest) return {};
   LogReader reader(directory.path(), directory.fingerprint(),
                    {.updates_from = base.mark.batch + 1, .alerts_from = LogReader::none});
-  while (base.mark.batch < latest) {
-    const LogReader::Entry entry = reader.next();
-    if (entry == LogReader::Entry::delivered) continue;
-    if (entry == LogReader::Entry::end) {
-      const LogReader::End& end = reader.end();
-      if (!end.damage.empty()) return end.damage;
-      if (end.torn_bytes > 0) return fmt::format("the last {} bytes of the log are torn or damaged", end.torn_bytes);
-      return "the log ends there";
-    }
-    const LoggedBatch& batch = reader.batch();
-    if (hooks.before && !hooks.before(batch)) return "replaying was stopped";
-    base.engine.retain(batch.mark.retention);
-    base.engine.watch_vertices(batch.mark.watches_vertices);
-    base.engine.absorb(batch.updates);
-    if (base.engine.batch() != batch.mark.batch || base.engine.watermark() != batch.mark.watermark) {
-      throw Error(directory.path().string(),
-                  fmt::format("batch {} of the log does not lead to the watermark that the log states", batch.mark.batch),
-                  remedy);
-    }
-    must_be_digest_of(batch.mark, base.engine.digest(), directory.path().string(), remedy);
-    base.mark = batch.mark;
-    if (hooks.after) hooks.after(batch);
-  }
-  return {};
+  RepeatedQueries queries(base.engine, hooks.queries);
+  const std::string why = replay(directory, reader, base, latest, hooks, queries);
+  queries.leave();
+  return why;
 }
 
 }  // namespace deltamatch::ingest

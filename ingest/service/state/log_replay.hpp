@@ -9,6 +9,7 @@
 #include "ingest/service/state/commit_point.hpp"
 #include "ingest/service/state/directory.hpp"
 #include "ingest/service/state/log.hpp"
+#include "ingest/service/state/repeated_queries.hpp"
 
 namespace deltamatch::ingest {
 
@@ -25,6 +26,7 @@ struct Base {
 struct ReplayHooks {
   std::function<bool(const LoggedBatch&)> before;  ///< called before a batch is absorbed; false ends the replay. May be null
   std::function<void(const LoggedBatch&)> after;   ///< called after it. May be null
+  const KnownQueries* queries = nullptr;           ///< those that remember; null: none does
 };
 
 /// Absorbs the log's batches after base.mark, up to `latest`. Returns the reason if it ends earlier, else an empty text. Throws

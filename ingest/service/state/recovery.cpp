@@ -109,6 +109,7 @@ Recovered recover(const StateDirectory& directory, const RecoveryInput& input, J
   RecoveryProgress progress{.batches_total = committed - snapshot};
   bool differs = false;
   ReplayHooks hooks;
+  hooks.queries = input.queries;
   hooks.before = [&](const LoggedBatch& batch) { return !(differs = !was_committed(input, batch.mark)); };
   hooks.after = [&](const LoggedBatch& batch) {
     ++progress.batches;
@@ -123,7 +124,7 @@ Recovered recover(const StateDirectory& directory, const RecoveryInput& input, J
   }
   if (base.mark.batch == committed && input.begun) {
     const auto is_begun = [&](const LoggedBatch& batch) { return batch.mark == *input.begun; };
-    replay(directory, base, committed + 1, {.before = is_begun, .after = {}});
+    replay(directory, base, committed + 1, {.before = is_begun, .after = {}, .queries = input.queries});
   }
   std::uint64_t last = base.mark.batch;
   if (last < committed && !differs) last = committed_part(directory, input, last, committed);

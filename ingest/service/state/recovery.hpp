@@ -11,6 +11,7 @@
 #include "ingest/service/state/commit_point.hpp"
 #include "ingest/service/state/directory.hpp"
 #include "ingest/service/state/log.hpp"
+#include "ingest/service/state/repeated_queries.hpp"
 
 namespace deltamatch::ingest {
 
@@ -32,6 +33,7 @@ struct RecoveryInput {
   EngineOptions engine;
   std::function<Engine()> begin;                          ///< creates the engine before the first batch
   std::function<void(const RecoveryProgress&)> progress;  ///< called after each batch; may be null
+  const KnownQueries* queries = nullptr;                  ///< those that remember; null: none does
 };
 
 struct Recovered {

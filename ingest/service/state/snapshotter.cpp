@@ -19,6 +19,8 @@ namespace {
 // For the background thread, so that matching has priority.
 constexpr int niceness = 10;
 
+constexpr std::uint64_t spool_memory = std::uint64_t{64} << 20;  // for queries that are matched again
+
 /// How long ago a file was written, by today's clocks.
 std::chrono::nanoseconds age_of(const std::filesystem::path& path) {
   std::error_code gone;
@@ -129,7 +131,9 @@ void Snapshotter::make(std::uint64_t batch) {
   engine.threads = 1;
   std::optional<Base> newest = restore_newest(*directory_, batch, engine);
   Base base = newest ? std::move(*newest) : Base{options_.begin(), {}};
+  base.engine.spool({.memory = spool_memory, .folder = directory_->path()});
   ReplayHooks hooks;
+  hooks.queries = options_.queries.get();
   hooks.before = [&](const LoggedBatch&) { return !cancel_.load(); };
   const std::string why = replay(*directory_, base, batch, hooks);
   if (cancel_) throw Cancelled{};

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -18,6 +19,7 @@
 #include "ingest/service/state/commit_point.hpp"
 #include "ingest/service/state/directory.hpp"
 #include "ingest/service/state/log.hpp"
+#include "ingest/service/state/repeated_queries.hpp"
 
 namespace deltamatch::ingest {
 
@@ -34,6 +36,7 @@ struct SnapshotterOptions {
   /// Creates the engine before the first batch, if no snapshot is sound. Called in the background thread; if it fails, the
   /// snapshot fails.
   std::function<Engine()> begin;
+  std::shared_ptr<const KnownQueries> queries = nullptr;  ///< those that remember; null: none does
 };
 
 struct SnapshotStatistics {

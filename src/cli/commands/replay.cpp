@@ -155,7 +155,8 @@ int replay(const Replay& options) {
   Report report;
   report.digests = options.emit.emit == Emit::digest;
   warn_of_window(session.engine().options(), queries, report);
-  register_queries(session.engine(), queries, options.queries.options(options.emit.emit != Emit::none), report);
+  const std::vector<QueryId> ids =
+      register_queries(session.engine(), queries, options.queries.options(options.emit.emit != Emit::none), report);
   session.load(report);
   watch_interrupts();
   // Not earlier: opening empties the files.
@@ -186,6 +187,9 @@ int replay(const Replay& options) {
   if (!options.save_snapshot.empty()) ending.attempt([&] { session.engine().save(options.save_snapshot); });
   if (batches) ending.attempt([&] { batches->close(); });
   ending.attempt([&] {
+    for (std::size_t q = 0; !report.failed && q < queries.size(); ++q) {
+      if (queries[q].query.emit_final) report.deltas[q].waiting = session.engine().waiting(ids[q]);
+    }
     report.graph = session.engine().graph();
     report.backend = session.backend();
     report.total = seconds_since(start);

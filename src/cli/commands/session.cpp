@@ -443,7 +443,9 @@ std::vector<QueryId> register_queries(Engine& engine, const std::vector<NamedQue
   std::vector<QueryId> ids;
   for (const NamedQuery& query : queries) {
     ids.push_back(engine.add_query(query.query, options));
-    report.deltas.emplace_back().name = query.query.name;
+    QueryTotals& totals = report.deltas.emplace_back();
+    totals.name = query.query.name;
+    totals.once = query.query.once.has_value();
   }
   return ids;
 }

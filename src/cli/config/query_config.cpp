@@ -27,6 +27,8 @@ class QueryReader {
         budget_(budget),
         engine_(EngineOptions{.directed = config.service.engine.directed,
                               .threads = 1,
+                              .window = config.service.engine.window,
+                              .allowed_lateness = config.service.engine.allowed_lateness,
                               .schema = config.service.engine.schema,
                               .self_loops = config.service.engine.self_loops}) {}
 
@@ -148,6 +150,11 @@ class QueryReader {
       section.refuse(section.has("name") ? "name" : key,
                      fmt::format("the name '{}' already belongs to the query at {}", query.query.name, other.where),
                      "give each query its own name");
+      return;
+    }
+    if (query.query.once && query.report_existing) {
+      section.refuse("report_existing", fmt::format("the pattern of '{}' says ALERT ONCE", query.query.name),
+                     "leave one of the two out: existing matches have no order of time");
       return;
     }
     const auto fits = [&] { engine_.add_query(query.query, query.options); };

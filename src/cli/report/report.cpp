@@ -136,6 +136,8 @@ void write_queries(JsonWriter& json, const Report& report) {
   json.key("queries").begin_array();
   for (const QueryTotals& query : report.deltas) {
     json.begin_object().key("name").string(query.name).key("new").number(query.added).key("removed").number(query.removed);
+    if (query.once) json.key("suppressed").number(query.suppressed);
+    if (query.waiting) json.key("waiting").number(*query.waiting);
     if (report.digests) {
       json.key("new_digest").string(to_text(query.added_digest));
       json.key("removed_digest").string(to_text(query.removed_digest));
@@ -184,8 +186,12 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
 
 std::string query_table(const Report& report) {
   std::vector<std::vector<std::string>> rows;
+  const bool once = std::ranges::any_of(report.deltas, &QueryTotals::once);
+  const bool waits = std::ranges::any_of(report.deltas, [](const QueryTotals& query) { return query.waiting.has_value(); });
   if (!report.deltas.empty()) {
     rows.push_back({"query", "new", "removed"});
+    if (once) rows.back().emplace_back("suppressed");
+    if (waits) rows.back().emplace_back("waiting");
     if (report.digests) rows.back().insert(rows.back().end(), {"digest of new", "digest of removed"});
   } else {
     rows.push_back({"query", "matches", "time"});
@@ -194,6 +200,8 @@ std::string query_table(const Report& report) {
   for (const QueryTotals& query : report.deltas) {
     const std::string at_least = report.shortfall(query) != Shortfall::none ? "at least " : "";
     rows.push_back({query.name, at_least + grouped(query.added), at_least + grouped(query.removed)});
+    if (once) rows.back().push_back(query.once ? at_least + grouped(query.suppressed) : "-");
+    if (waits) rows.back().push_back(query.waiting ? grouped(*query.waiting) : "-");
     if (report.digests) rows.back().insert(rows.back().end(), {to_text(query.added_digest), to_text(query.removed_digest)});
   }
   for (const QueryMatches& query : report.matches) {
@@ -258,6 +266,7 @@ void Report::add(const BatchResult& result) {
     QueryTotals& totals = deltas[query];
     totals.added += delta.added;
     totals.removed += delta.removed;
+    totals.suppressed += delta.suppressed;
     if (!delta.complete()) {
       ++totals.partial_batches;
       if (!totals.first_partial) totals.first_partial = result.batch;
@@ -313,6 +322,7 @@ std::string to_json(const BatchResult& result, const ingest::PositionedBatch& ba
     json.begin_object().key("name").string(names[query].name);
     const QueryDelta& delta = result.queries[query];
     json.key("new").number(delta.added).key("removed").number(delta.removed);
+    if (names[query].once) json.key("suppressed").number(delta.suppressed);
     if (!delta.complete()) json.key("complete").boolean(false).key("partial").string(shortfall_name(delta.shortfall));
     json.end_object();
   }

@@ -43,8 +43,11 @@ struct QueryTotals {
   Count removed = 0;
   MatchDigest added_digest;
   MatchDigest removed_digest;
-  std::uint64_t partial_batches = 0;           ///< in which it exceeded a limit; its counts are lower bounds then
-  std::optional<std::uint64_t> first_partial;  ///< the first of these batches
+  bool once = false;                            ///< its pattern says ALERT ONCE
+  Count suppressed = 0;                         ///< new matches that this left out
+  std::optional<Count> waiting = std::nullopt;  ///< matches that are not final at the end, if its pattern says EMIT FINAL
+  std::uint64_t partial_batches = 0;            ///< in which it exceeded a limit; its counts are lower bounds then
+  std::optional<std::uint64_t> first_partial;   ///< the first of these batches
 };
 
 /// What a static match found.

@@ -1,5 +1,6 @@
 #include "engine/batch/batch_listing.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -30,16 +31,18 @@ void BatchListing::clear() noexcept {
 
 std::vector<ListReader> BatchListing::read(const Tasks& tasks, match::Pass pass) const {
   const match::Pass other = pass == match::Pass::added ? match::Pass::removed : match::Pass::added;
-  const bool differs = differ_ && pass != match::Pass::transient;
+  const bool is_final = collectors_[tasks.first].is_final();
+  const bool differs = (differ_ || is_final) && pass != match::Pass::transient;
   std::vector<ListReader> readers;
+  if (is_final && pass == match::Pass::removed) return readers;  // nothing vanishes
   for (std::size_t t = tasks.first; t < tasks.first + tasks.count; ++t) {
     readers.emplace_back(spool_, list_of(t, pass), differs ? std::optional(list_of(t, other)) : std::nullopt, tasks.count);
   }
   return readers;
 }
 
-void BatchListing::deliver(const Tasks& tasks, const Delivery::MatchContext& context, std::uint64_t most,
-                           MatchSink& sink) const {
+void BatchListing::deliver(const Tasks& tasks, const Delivery::MatchContext& context, std::uint64_t most, MatchSink& sink,
+                           const std::vector<MatchId>* only) const {
   std::vector<Delivery::Writer> writers;
   for (std::size_t t = tasks.first; t < tasks.first + tasks.count; ++t) {
     writers.emplace_back(collectors_[t].delivery(), *graph_, context, sink);
@@ -48,8 +51,9 @@ void BatchListing::deliver(const Tasks& tasks, const Delivery::MatchContext& con
                            : context.added   ? match::Pass::added
                                              : match::Pass::removed;
   std::vector<ListReader> readers = read(tasks, pass);
-  visit_in_order(tasks, readers, most,
-                 [&](std::size_t task, const ListedMatch& match) { writers[task - tasks.first].write(match); });
+  visit_in_order(tasks, readers, most, [&](std::size_t task, const ListedMatch& match) {
+    if (only == nullptr || std::ranges::binary_search(*only, match.id)) writers[task - tasks.first].write(match);
+  });
 }
 
 void BatchListing::add(std::size_t task, match::Pass pass, const match::FoundMatches& found) {
@@ -67,6 +71,11 @@ void BatchListing::Collector::take(const match::Records& records, match::Pass pa
   if (counted_ != nullptr) {
     kept = match::keep_counted(*task_->query, records, pass, *counted_);
     left = &kept;
+  }
+  if (final_ != nullptr) {
+    kept = match::keep_final(*task_->query, records, pass, *final_);
+    left = &kept;
+    if (pass == match::Pass::transient) pass = match::Pass::added;  // nothing vanishes
   }
   Delivery::Batch batch = delivery_->translate(*listing_->graph_, *task_, *left, watch.stop());
   watch.handed(task_->progress_index, batch.ids.size());

@@ -13,6 +13,7 @@
 #include "engine/listing/delivery.hpp"
 #include "engine/listing/spool.hpp"
 #include "match/counted_changes.hpp"
+#include "match/final_matches.hpp"
 #include "match/matcher.hpp"
 
 namespace deltamatch::engine {
@@ -39,6 +40,8 @@ class BatchListing {
   /// Lets a task list only the matches for which the counting conditions of its query hold. Call it behind `open`. The batch
   /// must outlive the matching.
   void filter(std::size_t task, const match::CountedBatch& batch) { collectors_[task].filter(batch); }
+  /// Lets a task list only matches that are final, and of these only such as were not decided earlier. None vanishes.
+  void filter(std::size_t task, const match::FinalBatch& batch) { collectors_[task].filter(batch); }
   /// Lists matches of a task that were found as embeddings.
   void add(std::size_t task, match::Pass pass, const match::FoundMatches& found);
   /// Forgets all matches.
@@ -59,8 +62,16 @@ class BatchListing {
     std::vector<ListReader> readers = read(tasks, added ? match::Pass::added : match::Pass::removed);
     visit_in_order(tasks, readers, most, visit);
   }
-  /// Writes up to `most` matches of a query to a sink, ordered by id. Those of the transient pass come on their own.
-  void deliver(const Tasks& tasks, const Delivery::MatchContext& context, std::uint64_t most, MatchSink& sink) const;
+  /// The same for all matches of the transient pass.
+  template <class Visit>
+  void for_each_transient(const Tasks& tasks, Visit&& visit) const {
+    std::vector<ListReader> readers = read(tasks, match::Pass::transient);
+    visit_in_order(tasks, readers, UINT64_MAX, visit);
+  }
+  /// Writes up to `most` matches of a query to a sink, ordered by id. Those of the transient pass come on their own. With
+  /// `only`, ascending, others are left out.
+  void deliver(const Tasks& tasks, const Delivery::MatchContext& context, std::uint64_t most, MatchSink& sink,
+               const std::vector<MatchId>* only = nullptr) const;
 
  private:
   /// Takes the records of one task.
@@ -72,6 +83,8 @@ class BatchListing {
     [[nodiscard]] const Delivery& delivery() const noexcept { return *delivery_; }
     [[nodiscard]] const match::QueryTask& task() const noexcept { return *task_; }
     void filter(const match::CountedBatch& batch) noexcept { counted_ = &batch; }
+    void filter(const match::FinalBatch& batch) noexcept { final_ = &batch; }
+    [[nodiscard]] bool is_final() const noexcept { return final_ != nullptr; }
 
    private:
     BatchListing* listing_;
@@ -79,6 +92,7 @@ class BatchListing {
     const Delivery* delivery_;
     const match::QueryTask* task_;
     const match::CountedBatch* counted_ = nullptr;  // if the query counts
+    const match::FinalBatch* final_ = nullptr;      // if it says EMIT FINAL
   };
 
   static constexpr std::size_t lists = 3;  // of a task: one for each pass

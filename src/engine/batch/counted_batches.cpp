@@ -4,7 +4,7 @@ namespace deltamatch::engine {
 
 void CountedBatches::add(const plan::BoundQuery& query, Timestamp span, const Watermarks& watermarks) {
   std::unique_ptr<match::CountedBatch>& added = batches_.emplace_back();
-  if (!query.counts_something()) return;
+  if (!query.counts_something() || query.query.emit_final) return;
   if (query.vertices() == 1 && !vertices_) vertices_ = resolver_->vertex_changes();
   const auto aged = [&](std::optional<Timestamp> watermark) {
     Timestamp time = 0;

@@ -23,10 +23,13 @@ void StandingQuery::refresh_plans() {
   first_tried = 0;
 }
 
-QueryFamily::QueryFamily(const Query& wanted, const QueryOptions& how, graph::DataGraph& graph) : query(wanted), options(how) {
+QueryFamily::QueryFamily(const Query& wanted, const QueryOptions& how, graph::DataGraph& graph, Timestamp lateness)
+    : query(wanted), options(how) {
   validate(query, "query " + query.name);
+  if (query.once) once = std::make_unique<OnceRule>(*query.once, lateness);
   for (query::Variant& variant : query::expand(query)) {
     variants.push_back(std::make_unique<StandingQuery>(variant.query, options, graph, std::move(variant.paths)));
+    if (once) once->add_variant(variants.back()->bound);
   }
 }
 
@@ -54,7 +57,10 @@ std::string variants_text(const QueryFamily& family) {
 void QueryFamily::bind_anew(graph::DataGraph& graph) {
   for (std::unique_ptr<StandingQuery>& variant : variants) {
     variant->bound.bind_symbols();
-    if (variant->bound.outdated()) variant = std::make_unique<StandingQuery>(variant->query, options, graph, variant->paths);
+    if (!variant->bound.outdated()) continue;
+    auto fresh = std::make_unique<StandingQuery>(variant->query, options, graph, variant->paths);
+    fresh->wait = std::move(variant->wait);
+    variant = std::move(fresh);
   }
 }
 

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/batch/final_wait.hpp"
+#include "engine/batch/once_rule.hpp"
 #include "engine/listing/delivery.hpp"
 #include "plan/plan.hpp"
 
@@ -20,6 +22,9 @@ struct StandingQuery {
         bound(plan::standing_form(asked, wanted), wanted.mode, wanted.count, graph),
         delivery(bound, query, paths) {}
 
+  /// Whether it has to list its matches even if it only counts them.
+  [[nodiscard]] bool needs_list() const noexcept { return bound.counts_something() || query.once.has_value(); }
+
   /// Makes plans if there are none yet, or if the graph has changed much since they were made.
   void refresh_plans();
 
@@ -28,6 +33,7 @@ struct StandingQuery {
   std::vector<query::Path> paths;
   plan::BoundQuery bound;
   Delivery delivery;
+  std::unique_ptr<FinalWait> wait;  ///< null unless the query says EMIT FINAL
   plan::QueryPlans plans;
   std::vector<plan::PlanActuals> actuals;
   bool planned = false;
@@ -37,7 +43,8 @@ struct StandingQuery {
 
 /// What is registered and reported: a query with its variants. A query without paths has one.
 struct QueryFamily {
-  QueryFamily(const Query& wanted, const QueryOptions& how, graph::DataGraph& graph);
+  /// `lateness`: EngineOptions::allowed_lateness.
+  QueryFamily(const Query& wanted, const QueryOptions& how, graph::DataGraph& graph, Timestamp lateness);
   /// Binds the variants anew that name a label which has been added to the graph or removed from it.
   void bind_anew(graph::DataGraph& graph);
 
@@ -45,6 +52,7 @@ struct QueryFamily {
   QueryOptions options;
   QueryBudget budget;
   std::vector<std::unique_ptr<StandingQuery>> variants;
+  std::unique_ptr<OnceRule> once;  ///< null unless the query says ALERT ONCE
 };
 
 /// The variants of a query with paths, one on a line. Says that plans follow for the last of them, which is the longest. Empty

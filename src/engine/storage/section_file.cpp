@@ -224,6 +224,13 @@ void SectionReader::begin(Section section) {
   next_chunk();
 }
 
+bool SectionReader::next_is(Section section) {
+  std::array<char, 4> number{};
+  if (used_ != chunk_.size() || size_ - trailer_size - offset_ < chunk_head_size) return false;
+  read_at(offset_, number.data(), number.size());
+  return get_fixed(number.data(), number.size()) == static_cast<std::uint32_t>(section);
+}
+
 void SectionReader::finish() {
   if (used_ != chunk_.size() || offset_ != size_ - trailer_size) refuse("the file has more sections than expected");
 }

@@ -39,6 +39,7 @@ enum class Section : std::uint32_t {
   digest = 11,  ///< of snapshots from version 5 on, as are the next two
   order = 12,
   deletions = 13,  ///< that are remembered
+  memories = 15,   ///< of ALERT ONCE; absent if there are none
   // graph files
   graph_header = 16,
   vertex_label_ends = 17,
@@ -164,6 +165,8 @@ class SectionReader {
 
   /// Begins a section. Requires that the previous section is used up and that this one comes next.
   void begin(Section section);
+  /// Whether the previous section is used up and this one comes next.
+  [[nodiscard]] bool next_is(Section section);
   /// Requires that the whole file is used up.
   void finish();
 

@@ -50,6 +50,8 @@ std::string_view section_name(Section section) noexcept {
       return "order";
     case Section::deletions:
       return "deletions";
+    case Section::memories:
+      return "memories";
     case Section::slots:
       return "slots";
     case Section::digest:

@@ -13,6 +13,7 @@
 //   slots          which slots are in use, if edges have slots: the last ordinal, how many bits, a bit per slot; not compressed
 //   edges          as snapshot_elements.hpp says; in a window with times
 //   deletions      that are remembered, by name, if time orders records: how many, and each with its name and its times
+//   memories       as snapshot_memories.hpp says; left out if no query remembers anything
 //
 // Earlier programs wrote version 4 only for graphs with a schema, and version 3 for all others.
 #include "engine/storage/snapshot.hpp"
@@ -28,6 +29,7 @@
 #include "engine/storage/section_file.hpp"
 #include "engine/storage/snapshot_edges.hpp"
 #include "engine/storage/snapshot_elements.hpp"
+#include "engine/storage/snapshot_memories.hpp"
 #include "engine/storage/snapshot_schema.hpp"
 
 namespace deltamatch::engine {
@@ -282,7 +284,7 @@ void require_same_kind(const std::filesystem::path& path, const SnapshotHeader& 
 }  // namespace
 
 void write_snapshot(const std::filesystem::path& path, const SnapshotHeader& header, const graph::DataGraph& graph,
-                    std::span<const graph::Deletions::Entry> deletions) {
+                    std::span<const graph::Deletions::Entry> deletions, std::span<const ParkedMemory> memories) {
   if (header.annotation.size() > max_annotation)
     throw Error(path.string(), "the annotation exceeds 1 MiB", "shorten the annotation");
   SectionWriter out(path);
@@ -294,6 +296,7 @@ void write_snapshot(const std::filesystem::path& path, const SnapshotHeader& hea
   write_vertices(out, graph, sizes.numbers);
   write_edges(out, graph, sizes.numbers);
   if (header.order == EventOrder::time) write_deletions(out, deletions);
+  if (!memories.empty()) write_memories(out, memories);
   out.commit();
 }
 
@@ -303,7 +306,8 @@ SnapshotHeader read_snapshot_header(const std::filesystem::path& path) {
   return read_header(in, sizes);
 }
 
-void read_snapshot(const std::filesystem::path& path, graph::DataGraph& graph, Workers& workers, graph::Deletions* deletions) {
+void read_snapshot(const std::filesystem::path& path, graph::DataGraph& graph, Workers& workers, graph::Deletions* deletions,
+                   std::vector<ParkedMemory>* memories) {
   SectionReader in(path);
   Sizes sizes{};
   const SnapshotHeader header = read_header(in, sizes);
@@ -318,6 +322,10 @@ void read_snapshot(const std::filesystem::path& path, graph::DataGraph& graph, W
     if (header.order == EventOrder::time) {
       graph::Deletions unused(graph.model(), graph.directed());
       read_deletions(in, deletions != nullptr ? *deletions : unused);
+    }
+    if (in.next_is(Section::memories)) {
+      std::vector<ParkedMemory> unused;
+      read_memories(in, memories != nullptr ? *memories : unused);
     }
     graph.give_back_labels();  // earlier versions kept labels that nothing has
   } catch (const std::bad_alloc&) {

@@ -7,10 +7,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "deltamatch/digest.hpp"
 #include "deltamatch/engine.hpp"
 #include "deltamatch/id.hpp"
+#include "engine/listing/once_state.hpp"
 #include "graph/data_graph.hpp"
 #include "graph/deletions.hpp"
 
@@ -36,7 +38,7 @@ inline constexpr std::size_t max_annotation = std::size_t{1} << 20;
 /// be settled. The header's schema must be the graph's. `deletions` are stored if the order is by time. Throws Error that names
 /// the file.
 void write_snapshot(const std::filesystem::path& path, const SnapshotHeader& header, const graph::DataGraph& graph,
-                    std::span<const graph::Deletions::Entry> deletions = {});
+                    std::span<const graph::Deletions::Entry> deletions = {}, std::span<const ParkedMemory> memories = {});
 
 /// Reads the header. Throws Error if the file is torn, of another version, or no snapshot, or if its header is damaged. The
 /// rest is only verified by read_snapshot. O(1).
@@ -44,9 +46,9 @@ void write_snapshot(const std::filesystem::path& path, const SnapshotHeader& hea
 
 /// Restores dense ids, labels, vertices and edges into an empty graph that was made as the header says. Edges have times if
 /// there is a window. If edges have slots, they get theirs back, and their ordinals. Bytes are used only after their checksum
-/// was verified. Remembered deletions are added to `deletions`, unless it is null. Throws Error if the graph is of another
-/// kind, or if anything is damaged; then the graph must not be used.
+/// was verified. Remembered deletions are added to `deletions`, and what queries remember to `memories`, unless they are null.
+/// Throws Error if the graph is of another kind, or if anything is damaged; then the graph must not be used.
 void read_snapshot(const std::filesystem::path& path, graph::DataGraph& graph, Workers& workers,
-                   graph::Deletions* deletions = nullptr);
+                   graph::Deletions* deletions = nullptr, std::vector<ParkedMemory>* memories = nullptr);
 
 }  // namespace deltamatch::engine

@@ -57,7 +57,7 @@ Count found(const std::string& name, const std::vector<Payment>& stream) {
 
 TEST(PatternFiles, AllAreValidAndAreWrittenBack) {
   std::size_t files = 0;
-  for (const auto& entry : fs::directory_iterator(folder())) {
+  for (const auto& entry : fs::recursive_directory_iterator(folder())) {
     if (entry.path().extension() != ".pattern") continue;
     ++files;
     const Query query = read(entry.path());
@@ -67,7 +67,7 @@ TEST(PatternFiles, AllAreValidAndAreWrittenBack) {
     Engine engine({.threads = 1, .schema = payments()});
     EXPECT_NO_THROW(engine.add_query(query)) << entry.path();
   }
-  EXPECT_EQ(files, 4U);
+  EXPECT_EQ(files, 6U);
 }
 
 constexpr const char* transfer = "TRANSFER";
@@ -123,6 +123,33 @@ TEST(PatternFiles, FeeChain) {
   EXPECT_TRUE(chain(120, 900'00, 719'99) == 0);   // keeps too much
   EXPECT_TRUE(chain(30, 900'00, 720'00) == 0);    // out of order
   EXPECT_TRUE(chain(1440, 900'00, 720'00) == 0);  // too slow
+}
+
+TEST(PatternFiles, FanIn) {
+  const auto fan = [](int senders, int apart) {
+    static const char* const ids[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"};
+    std::vector<Payment> payments;
+    for (int s = 0; s < senders; ++s) payments.push_back({ids[s], transfer, "z", apart * s, 10'00});
+    return found("alerts/fan_in", payments);
+  };
+  EXPECT_TRUE(fan(10, 6) == 1);
+  EXPECT_TRUE(fan(12, 5) == 1);
+  EXPECT_TRUE(fan(9, 6) == 0);   // too few
+  EXPECT_TRUE(fan(10, 7) == 0);  // too slow
+}
+
+TEST(PatternFiles, Unconfirmed) {
+  const auto payment = [](std::int64_t amount, int confirmed, int last) {
+    return found(
+        "alerts/unconfirmed",
+        {{"a", "PAYMENT", "shop", 1, amount}, {"shop", "CONFIRMATION", "a", confirmed, 0}, {"x", "OTHER", "y", last, 0}});
+  };
+  EXPECT_TRUE(payment(500'00, 7, 8) == 1);
+  EXPECT_TRUE(payment(500'00, 0, 8) == 1);  // the confirmation is of another payment
+  EXPECT_TRUE(payment(500'00, 6, 8) == 0);
+  EXPECT_TRUE(payment(499'99, 7, 8) == 0);  // too small
+  EXPECT_TRUE(payment(500'00, 5, 6) == 0);
+  EXPECT_TRUE(payment(500'00, 0, 6) == 0);  // it can still come
 }
 
 }  // namespace

@@ -101,9 +101,11 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"(a)-->", "1:7: expected a vertex, but the text ends; "},
         Case{"(a)-->>(b)", "1:7: expected a vertex, but found '>'; "},
         Case{"(a)<--b", "1:7: expected a vertex, but found 'b'; "},
-        Case{"(a)(b)", "1:4: expected ',', WHERE, WITHIN or the end of the pattern, but found '('; join paths by commas; "},
-        Case{"(a)-->(b) WHEN a.x = 1", "1:11: expected ',', WHERE, WITHIN or the end of the pattern, but found 'WHEN'; "},
-        Case{"(a)-->(b) )", "1:11: expected ',', WHERE, WITHIN or the end of the pattern, but found ')'; "}));
+        Case{"(a)(b)",
+             "1:4: expected ',', WHERE, WITHIN, ALERT, EMIT or the end of the pattern, but found '('; join paths by commas; "},
+        Case{"(a)-->(b) WHEN a.x = 1",
+             "1:11: expected ',', WHERE, WITHIN, ALERT, EMIT or the end of the pattern, but found 'WHEN'; "},
+        Case{"(a)-->(b) )", "1:11: expected ',', WHERE, WITHIN, ALERT, EMIT or the end of the pattern, but found ')'; "}));
 
 INSTANTIATE_TEST_SUITE_P(
     Characters, PatternErrors,

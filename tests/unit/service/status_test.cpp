@@ -56,6 +56,13 @@ TEST(StatusTest, OfQueriesItTellsWhichAreSuspendedAndOfABatchHowLongItTakes) {
   EXPECT_EQ(to_json(status).at("under_way"), (Json{{"batch", 18}, {"seconds", 2.5}, {"query", "path"}, {"matches", 7}}));
 }
 
+TEST(StatusTest, OfAlertOnceItTellsHowManyMatchesAreLeftOut) {
+  Pipeline::Status status;
+  EXPECT_EQ(to_json(status).at("suppressed"), Json::object());
+  status.suppressed = {{"fan", 12}};
+  EXPECT_EQ(to_json(status).at("suppressed"), (Json{{"fan", 12}}));
+}
+
 TEST(StatusTest, OfReadingItTellsWhatIsRefusedAndDoubtful) {
   Pipeline::Status status;
   EXPECT_EQ(to_json(status).at("warnings"), Json::array());
