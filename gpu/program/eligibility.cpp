@@ -61,7 +61,7 @@ bool fits(const std::vector<Factor>& factors, std::size_t binds, std::span<const
 bool runs_on_kernels(const match::QueryTask& task, std::span<const graph::Resolved> resolved, bool rooted,
                      const KernelLimits& limits) {
   const plan::BoundQuery& query = *task.query;
-  if (query.conditional() || !reads_graph(query.graph())) return false;  // kernels do not read attributes, times and slots
+  if (query.conditional() || !reads_graph(query.graph())) return false;  // kernels read no attributes, times, slots and loops
   return runs_whole(query.mode, query.induced) && query.edges.size() <= max_query_edges && !may_lack_edges(query, resolved) &&
          keeps_to(limits, query, resolved) && (!rooted || fits_tables(*task.plans->rooted, resolved));
 }

@@ -33,7 +33,9 @@ struct KernelLimits {
 }
 
 /// Whether kernels read a graph at all. They know the lists of a graph whose edges are their ends and label, and no others.
-[[nodiscard]] inline bool reads_graph(const graph::DataGraph& graph) noexcept { return graph.edge_table == nullptr; }
+[[nodiscard]] inline bool reads_graph(const graph::DataGraph& graph) noexcept {
+  return graph.edge_table == nullptr && !graph.keeps_loops();
+}
 
 /// Whether kernels can run a task, apart from the room that frames need. `rooted`: it is matched from roots.
 [[nodiscard]] bool runs_on_kernels(const match::QueryTask& task, std::span<const graph::Resolved> resolved, bool rooted,

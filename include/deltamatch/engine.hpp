@@ -39,6 +39,9 @@ enum class EventOrder : std::uint8_t {
   time
 };
 
+/// What becomes of edges from a vertex to itself: they are counted (Ignored::self_loop) and left out, or are edges.
+enum class SelfLoops : std::uint8_t { leave_out, keep };
+
 struct EngineOptions {
   bool directed = true;
   unsigned threads = 0;  ///< 0: as many as the machine has cores
@@ -48,7 +51,8 @@ struct EngineOptions {
   Timestamp allowed_lateness = 0;
   /// Time needs a window, or WITHIN in every standing query. Until one is added, all deletions are remembered.
   EventOrder order = EventOrder::arrival;
-  Schema schema{};                             ///< which edges there are
+  Schema schema{};  ///< which edges there are
+  SelfLoops self_loops = SelfLoops::leave_out;
   std::shared_ptr<Backend> backend = nullptr;  ///< null: that of make_cpu_backend
   friend bool operator==(const EngineOptions&, const EngineOptions&) = default;
 };

@@ -42,6 +42,14 @@ struct MatchedEdge {
   std::span<const AttributeValue> attributes{};  ///< those of the Schema, in its order; empty if it declares none
 };
 
+/// The part of a match that is the image of a path, which is a query edge with a quantifier.
+struct MatchedPath {
+  std::string_view name;         ///< of the query edge
+  std::uint32_t first_edge = 0;  ///< of its steps, which follow each other in Match::edges
+  std::uint32_t steps = 1;
+  std::uint32_t first_vertex = 0;  ///< of the `steps - 1` vertices between its steps, in Match::vertices
+};
+
 /// One match of a batch. All views are valid until MatchSink::write returns.
 struct Match {
   MatchId id;
@@ -50,9 +58,10 @@ struct Match {
   std::uint64_t batch = 0;               ///< number of the batch, from 1; 0 in a static match
   std::optional<Timestamp> time;         ///< the batch's watermark, if the stream has times
   std::span<const std::string> names;    ///< names of the query vertices
-  std::span<const Id> vertices;          ///< the data vertex of each query vertex, in the query's order
-  std::span<const MatchedEdge> edges;    ///< the data edge of each query edge, in the query's order
+  std::span<const Id> vertices;          ///< the data vertex of each query vertex, in the query's order; then those of `paths`
+  std::span<const MatchedEdge> edges;    ///< the data edge of each query edge, in the query's order; of a path, all its steps
   std::span<const std::uint32_t> cause;  ///< ascending indices of the edges that this batch inserted or deleted
+  std::span<const MatchedPath> paths{};  ///< in the query's order; empty if it has none
 };
 
 /// Why an answer is incomplete: not at all, or a limit, a time-out or the caller's request.

@@ -8,30 +8,14 @@
 #include <vector>
 
 #include "deltamatch/condition.hpp"
+#include "deltamatch/query_element.hpp"
 
 namespace deltamatch {
 
-/// A sorted set of labels without duplicates. The empty set is a wildcard: any label. The empty string stands for the empty
-/// label.
-using LabelSet = std::vector<std::string>;
-
-struct QueryVertex {
-  std::string name;  ///< unique within the query; bindings are reported under it
-  LabelSet labels;
-  friend bool operator==(const QueryVertex&, const QueryVertex&) = default;
-};
-
-struct QueryEdge {
-  std::uint32_t source = 0;  ///< index into Query::vertices
-  std::uint32_t target = 0;
-  LabelSet labels;
-  bool directed = true;  ///< false: matches a data edge of either direction
-  std::string name{};    ///< unique within the query, also among the vertices; empty: the edge has no name
-  friend bool operator==(const QueryEdge&, const QueryEdge&) = default;
-};
-
 inline constexpr std::size_t min_query_vertices = 2;
 inline constexpr std::size_t max_query_vertices = 32;
+inline constexpr std::uint32_t max_path_steps = 8;
+inline constexpr std::size_t max_variants = 64;
 
 /// A query graph. `validate` checks whether it can be matched.
 struct Query {
@@ -44,17 +28,23 @@ struct Query {
 };
 
 /// Checks a query. Throws Error(configuration) unless all of this holds:
-/// - The query is connected and has 2 to 32 vertices with unique names.
-/// - No edge is a self-loop, and both ends of every edge are in range.
-/// - The label sets are sorted.
+/// - The query is connected and has 2 to 32 vertices with unique names. A vertex with self-loops counts twice. It may have a
+///   single one if its condition counts. With paths, this holds for each of its variants.
+/// - Both ends of every edge are in range. There are no self-loops if the condition counts.
+/// - The label sets are sorted, and their terms are canonical.
 /// - Two edges with the same ends, direction and labels both have names. Only graphs of the models `keyed` and `events` have
-/// two
 ///   such edges.
 /// - The names of edges differ from each other and from those of vertices.
 /// - The condition is well formed: see Expression. It names elements of the query only.
+/// - Paths have names, and 1 to 8 steps. They make at most 64 variants, of which some lengths and times allow.
 ///
 /// Errors call the query `where`.
 void validate(const Query& query, std::string_view where);
+
+/// The queries without paths that a query stands for: one for each choice of lengths, shortest paths first. Each path is
+/// replaced by its steps, and conditions speak of these. The vertices between steps follow those of the query. Lengths at which
+/// no values or times can satisfy the condition are left out. A query without paths is its own variant. Requires a valid query.
+[[nodiscard]] std::vector<Query> variants(const Query& query);
 
 /// Parses the pattern language, e.g. "(a:A)-[:PAYS]->(b:A)-[:PAYS]->(a)"; docs/reference/patterns.md defines it. The result is
 /// valid. Throws Error(configuration) that shows the text and points at the column. Errors call the source `where`.

@@ -15,6 +15,9 @@ struct QueryOptions {
   MatchMode mode = MatchMode::isomorphism;
   CountMode count = CountMode::subgraphs;
   bool list = false;  ///< report matches to the sink and digest them; otherwise they are only counted
+  /// Of a standing query, with isomorphism: no edges but those of the match join its vertices. Matches keep their ids. Whole
+  /// graphs have an option of their own, StaticOptions::induced.
+  bool induced = false;
   friend bool operator==(const QueryOptions&, const QueryOptions&) = default;
 };
 
@@ -39,8 +42,8 @@ struct QueryBudget {
   friend bool operator==(const QueryBudget&, const QueryBudget&) = default;
 };
 
-/// 32 lower-case hexadecimal digits that identify a query. They are equal for two queries iff their matches get equal ids.
-/// Names do not matter.
+/// 32 lower-case hexadecimal digits that identify a query. They are equal for two queries iff these find the same matches in
+/// all graphs, under equal ids. Names do not matter.
 [[nodiscard]] std::string query_fingerprint(const Query& query, const QueryOptions& options);
 
 }  // namespace deltamatch

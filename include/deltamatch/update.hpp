@@ -20,9 +20,13 @@ enum class UpdateKind : std::uint8_t { insert_edge, delete_edge, insert_vertex, 
 /// One update of a stream's record. The views point into memory that must outlive the use of the update; an UpdateBatch copies
 /// it. Labels may be absent:
 /// - An edge without a label has the empty label.
-/// - An absent vertex label (nullopt) leaves the label of a known vertex as it is. A new vertex gets the empty label.
+/// - An absent vertex label (nullopt) leaves the labels of a known vertex as they are. A new vertex gets none.
 ///
-/// An edge from a vertex to itself is ignored (Ignored::self_loop). It changes neither the graph nor labels nor vertices.
+/// A vertex label may be several labels (deltamatch/labels.hpp). An update of a vertex sets the vertex's labels. That of an
+/// edge states them: a part of them is enough.
+///
+/// Unless the graph keeps self-loops, an edge from a vertex to itself is ignored (Ignored::self_loop). It then changes neither
+/// the graph nor labels nor vertices.
 struct Update {
   UpdateKind kind = UpdateKind::insert_edge;
   /// Whether this update belongs to the same record as the update before it. A record is applied or refused as a whole.
@@ -33,13 +37,15 @@ struct Update {
   bool by_key = false;
   Id source{};               ///< in a vertex update, the vertex itself
   Id target{};               ///< unused in vertex updates
-  std::string_view label{};  ///< edge label; unused in vertex updates
+  std::string_view label{};  ///< edge label; with insert_vertex, labels to add
   std::optional<std::string_view> source_label{};
-  std::optional<std::string_view> target_label{};
+  std::optional<std::string_view> target_label{};  ///< with insert_vertex, labels to remove
   std::optional<Timestamp> time{};
   /// Key and attributes, or null for none. Of an edge, or with insert_vertex the vertex's attributes.
   const Properties* properties = nullptr;
 
+  /// Whether an insertion of a vertex adds or removes labels, after it has set those of `source_label`, if any.
+  [[nodiscard]] bool changes_labels() const noexcept { return !label.empty() || target_label.has_value(); }
   [[nodiscard]] std::optional<Id> key() const { return properties == nullptr ? std::nullopt : properties->key; }
 };
 

@@ -9,13 +9,31 @@
 #include <utility>
 
 #include "deltamatch/error.hpp"
+#include "deltamatch/labels.hpp"
 #include "ingest/codec/name_doubts.hpp"
 
 namespace deltamatch::ingest {
 namespace {
 
-constexpr std::array<std::string_view, role_count> role_names = {"source", "target", "label",  "source_label", "target_label",
-                                                                 "time",   "op",     "vertex", "deleted",      "edge"};
+constexpr std::array<std::string_view, role_count> role_names = {
+    "source", "target",  "label", "source_label", "target_label", "time",         "op",
+    "vertex", "deleted", "edge",  "labels",       "add_labels",   "remove_labels"};
+
+/// The role of a header field of neo4j-admin: a name, which may be missing, and a role, which may have a space of ids.
+std::optional<Role> role_in_neo4j(std::string_view field) noexcept {
+  const std::size_t colon = field.find(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  std::string_view type = field.substr(colon + 1);
+  if (const std::size_t space = type.find('('); space != std::string_view::npos && type.ends_with(')'))
+    type = type.substr(0, space);
+  if (type == "START_ID") return Role::source;
+  if (type == "END_ID") return Role::target;
+  if (type == "ID") return Role::vertex;
+  if (colon > 0) return std::nullopt;
+  if (type == "TYPE") return Role::label;
+  if (type == "LABEL") return Role::labels;
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -31,7 +49,7 @@ std::span<const Role> all_roles() noexcept {
 }
 
 std::span<const std::pair<std::string_view, Role>> usual_names() noexcept {
-  static constexpr std::array<std::pair<std::string_view, Role>, 25> names = {{
+  static constexpr std::array<std::pair<std::string_view, Role>, 28> names = {{
       {"source", Role::source},
       {"src", Role::source},
       {"from", Role::source},
@@ -57,6 +75,9 @@ std::span<const std::pair<std::string_view, Role>> usual_names() noexcept {
       {"vertex", Role::vertex},
       {"id", Role::vertex},
       {"node", Role::vertex},
+      {"labels", Role::labels},
+      {"add_labels", Role::add_labels},
+      {"remove_labels", Role::remove_labels},
   }};
   return names;
 }
@@ -64,7 +85,7 @@ std::span<const std::pair<std::string_view, Role>> usual_names() noexcept {
 std::optional<Role> role_by_usual_name(std::string_view field) noexcept {
   const auto names = usual_names();
   const auto found = std::ranges::find_if(names, [&](const auto& name) { return same_letters(name.first, field); });
-  return found == names.end() ? std::nullopt : std::optional(found->second);
+  return found == names.end() ? role_in_neo4j(field) : std::optional(found->second);
 }
 
 std::span<const std::string_view> usual_keys() noexcept {
@@ -190,13 +211,20 @@ bool is_header_of(const Layout& layout, std::span<const std::string_view> fields
          (is(Role::source, Role::target) && is(Role::target, Role::source));
 }
 
+std::string labels_in_cell(std::string_view cell) {
+  const bool colons = cell.starts_with(':') && cell.find(';') == std::string_view::npos;
+  std::vector<std::string_view> labels = split_labels(cell, colons ? ':' : ';');
+  for (std::string_view& label : labels) label = without_blanks(label);
+  return join_labels(std::move(labels));
+}
+
 void tell_several_labels(Doubts* doubts, std::string_view label) {
-  if (doubts == nullptr || label.find_first_of(";|:") == std::string_view::npos) return;
+  if (doubts == nullptr || is_several_labels(label) || label.find_first_of(";|:") == std::string_view::npos) return;
   if (label.find_first_of(";|", 1) == std::string_view::npos &&
       (label[0] != ':' || label.find(':', 1) == std::string_view::npos))
     return;
   doubts->tell("several_labels", fmt::format("the label {} seems to be several labels, but is read as one", in_ticks(label)),
-               "leave all labels but one out, or write it in backquotes in queries");
+               "call the column or field labels, or write it in backquotes in queries");
 }
 
 }  // namespace deltamatch::ingest

@@ -21,10 +21,33 @@
 
 namespace deltamatch::ingest {
 
-/// op says whether a record inserts or deletes. deleted is a flag that says whether it deletes. edge is the key of an edge.
-/// Attributes are roles too, with the numbers from role_count on (attribute_role).
-enum class Role : std::uint8_t { source, target, label, source_label, target_label, time, op, vertex, deleted, edge };
-inline constexpr std::size_t role_count = 10;
+/// op says whether a record inserts or deletes. deleted is a flag that says whether it deletes. edge is the key of an edge. The
+/// last three are lists of labels of a vertex: all of them, those to add, and those to remove. Attributes are roles too, with
+/// the numbers from role_count on (attribute_role).
+enum class Role : std::uint8_t {
+  source,
+  target,
+  label,
+  source_label,
+  target_label,
+  time,
+  op,
+  vertex,
+  deleted,
+  edge,
+  labels,
+  add_labels,
+  remove_labels,
+};
+inline constexpr std::size_t role_count = 13;
+inline constexpr std::array label_lists = {Role::labels, Role::add_labels, Role::remove_labels};
+[[nodiscard]] constexpr bool is_label_list(Role role) noexcept {
+  return role == Role::labels || role == Role::add_labels || role == Role::remove_labels;
+}
+/// Whether a role says labels, in a field that may have several.
+[[nodiscard]] constexpr bool says_labels(Role role) noexcept {
+  return role == Role::label || role == Role::source_label || role == Role::target_label || is_label_list(role);
+}
 
 [[nodiscard]] constexpr Role attribute_role(std::size_t attribute) noexcept {
   return static_cast<Role>(role_count + attribute);
@@ -78,7 +101,9 @@ struct ColumnSpec {
 /// Whether the name of a column that nobody has named suggests times: `created_at`, `Date`, `event_time`.
 [[nodiscard]] bool may_be_time(std::string_view column) noexcept;
 
-/// The role of a header field by the usual names ("src", "from", "timestamp", "__op", ...), in any case.
+/// The role of a header field by the usual names ("src", "from", "timestamp", "__op", ...), in any case. Neo4j's are among
+/// them:
+/// `:START_ID`, `accountId:ID(Account)`, `:LABEL`.
 [[nodiscard]] std::optional<Role> role_by_usual_name(std::string_view field) noexcept;
 /// All usual names, in small letters.
 [[nodiscard]] std::span<const std::pair<std::string_view, Role>> usual_names() noexcept;
@@ -133,6 +158,10 @@ class Layout {
     return attribute_of(role) < attributes_.size() ? attributes_[attribute_of(role)] : -1;
   }
   [[nodiscard]] bool has(Role role) const noexcept { return column(role) >= 0; }
+  /// Whether a column says labels of vertices.
+  [[nodiscard]] bool has_labels() const noexcept {
+    return has(Role::label) || std::ranges::any_of(label_lists, [this](Role role) { return has(role); });
+  }
   /// Whether the layout states edges or vertices, and not both.
   [[nodiscard]] bool complete() const noexcept { return has(Role::vertex) != (has(Role::source) && has(Role::target)); }
 
@@ -144,6 +173,9 @@ class Layout {
 /// Whether a record holds names of a header in place of ids: `source` and `target`, or of a vertex and its label `id` or
 /// `label`. Names of one letter do not count.
 [[nodiscard]] bool is_header_of(const Layout& layout, std::span<const std::string_view> fields) noexcept;
+
+/// The labels in a cell of CSV that lists them, as one text (deltamatch/labels.hpp): `A;B` or `:A:B`.
+[[nodiscard]] std::string labels_in_cell(std::string_view cell);
 
 /// Reports a vertex whose label looks like several: `A;B`, `A|B` or `:A:B`. `doubts` may be null.
 void tell_several_labels(Doubts* doubts, std::string_view label);

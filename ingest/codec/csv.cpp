@@ -97,7 +97,7 @@ class CsvCodec final : public Codec {
     if (record[0] == '#' && doubts_hashes_ && !decoded.updates.empty() && !may_stand_for_none(fields_[0])) [[unlikely]]
       doubts_->begins_with_hash(record);
     if (watches_label_ && !decoded.updates.empty() && layout_.has(Role::label)) watch_label();
-    return several_labels_ ? one_label(decoded) : decoded;
+    return decoded;
   }
 
   [[nodiscard]] std::string advice(RejectReason reason, std::string_view record) const override {
@@ -120,12 +120,6 @@ class CsvCodec final : public Codec {
     std::vector<std::string_view> fields;
     std::string scratch;
     if (!split_csv(record, separator_, fields, scratch)) return {};
-    const auto is_id = [](std::string_view cell) {
-      return cell.ends_with(":ID") || cell.find(":ID(") != std::string_view::npos;
-    };
-    const auto id = std::ranges::find_if(fields, is_id);
-    if (layout_.has(Role::vertex) && id != fields.end() && std::ranges::find(fields, ":LABEL") != fields.end())
-      return spell_columns(spelling_, fmt::format("vertex={},label=:LABEL", *id)) + " reads this header of Neo4j";
     return skipping_columns(spelling_, spec_, fields.size());
   }
 
@@ -238,15 +232,6 @@ class CsvCodec final : public Codec {
     return decoded;
   }
 
-  Decoded one_label(const Decoded& decoded) {
-    if (decoded.updates.empty() || !decoded.updates[0].source_label) return decoded;
-    const std::string_view label = *decoded.updates[0].source_label;
-    const bool colons = label[0] == ':' && label.find(':', 1) != std::string_view::npos;
-    if (!colons && label.find(';') == std::string_view::npos) return decoded;
-    return maker_.refuse(RejectReason::malformed,
-                         fmt::format("{} are several labels, but a vertex has one: leave the others out", in_ticks(label)));
-  }
-
   /// Returns what is wrong with the header.
   std::string read_header(bool whole) {
     layout_ = Layout();
@@ -267,7 +252,11 @@ class CsvCodec final : public Codec {
     // A column called `id` names vertices only beside a label, and only if there are no edges.
     const bool edges = layout_.has(Role::source) && layout_.has(Role::target);
     const bool half = layout_.has(Role::source) != layout_.has(Role::target);
-    if ((edges || half || !layout_.has(Role::label)) && !spec_.name(Role::vertex)) layout_.unset(Role::vertex);
+    if ((edges || half || !layout_.has_labels()) && !spec_.name(Role::vertex)) layout_.unset(Role::vertex);
+    for (const Role role : label_lists) {
+      if (!layout_.has(Role::vertex)) layout_.unset(role);
+    }
+    if (layout_.has(Role::label)) layout_.unset(Role::labels);  // one label goes first
     if (edges) find_type_column(twice[static_cast<std::size_t>(Role::label)]);
     for (std::size_t r = 0; r < role_count; ++r) {
       const auto role = static_cast<Role>(r);
@@ -290,7 +279,7 @@ class CsvCodec final : public Codec {
     }
     find_unread();
     if (may_be_events()) return std::string(events);
-    several_labels_ = layout_.has(Role::vertex) && holds_several_labels(column_name(Role::label));
+    maker_.list_labels(layout_.has(Role::vertex) && holds_several_labels(column_name(Role::label)));
     maker_.name_operations(column_name(Role::op), column_name(Role::deleted));
     return {};
   }
@@ -300,6 +289,7 @@ class CsvCodec final : public Codec {
   /// An id beside a type also begins lists of transfers or calls. Two of the other columns then say between whom.
   [[nodiscard]] bool may_be_events() const {
     if (vertices_ || !layout_.has(Role::vertex) || spec_.name(Role::vertex) || unread_.size() < 2) return false;
+    if (!layout_.has(Role::label)) return false;  // only vertices have lists of labels
     return same_letters(fields_[static_cast<std::size_t>(layout_.column(Role::vertex))], "id");
   }
 
@@ -426,7 +416,6 @@ class CsvCodec final : public Codec {
   UnreadOperations operations_;
   bool direction_told_;         // an option says how edges are meant
   bool watches_label_ = false;  // the label column got its meaning by a usual name
-  bool several_labels_ = false;
   std::vector<char> quoted_;
   char separator_ = 0;
   bool awaits_header_ = false;

@@ -22,12 +22,16 @@ bool any_cell(std::string_view line, char separator, Holds holds) {
   return false;
 }
 
-/// Whether a line is a header with columns for a vertex and its label.
+/// Whether a line is a header with columns for a vertex and its labels.
 bool names_vertices(std::string_view line, char separator) {
-  const auto names = [&](Role role) {
-    return any_cell(line, separator, [&](std::string_view cell) { return role_by_usual_name(cell) == role; });
+  const auto names = [&](auto holds) {
+    return any_cell(line, separator, [&](std::string_view cell) {
+      const auto role = role_by_usual_name(cell);
+      return role && holds(*role);
+    });
   };
-  return names(Role::vertex) && names(Role::label);
+  return names([](Role role) { return role == Role::vertex; }) &&
+         names([](Role role) { return role == Role::label || is_label_list(role); });
 }
 
 }  // namespace

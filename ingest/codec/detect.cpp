@@ -141,7 +141,7 @@ bool is_header(std::string_view line) {
     if (const auto role = role_by_usual_name(csv_cell(line.substr(at, end - at)))) layout.set(*role, column);
     at = end + 1;
   }
-  return (layout.has(Role::source) && layout.has(Role::target)) || (layout.has(Role::vertex) && layout.has(Role::label));
+  return (layout.has(Role::source) && layout.has(Role::target)) || (layout.has(Role::vertex) && layout.has_labels());
 }
 
 bool has_fields_of_snap(std::string_view line) {

@@ -107,7 +107,7 @@ std::vector<std::pair<Role, std::string>> usual_fields(dom::object object) {
   };
   for (const auto [name, value] : object) {
     const std::optional<Role> role = role_by_usual_name(name);
-    if (!role || *role == Role::vertex || has(*role)) continue;
+    if (!role || *role == Role::vertex || is_label_list(*role) || has(*role)) continue;
     if (is_scalar(value)) fields.emplace_back(*role, in_path(name));
   }
   if (!has(Role::source) || !has(Role::target)) fields.clear();
@@ -193,7 +193,7 @@ class Advice {
       const JsonTree::Node* const node = object ? node_of(name) : nullptr;
       if (node == nullptr || node->slots.empty() || !fits_in_path(name)) continue;
       const auto role = reading_.tree.role_of(node->slots[0]);
-      if (role == Role::op || role == Role::deleted || is_attribute(role)) continue;
+      if (role == Role::op || role == Role::deleted || is_label_list(role) || is_attribute(role)) continue;
       const std::string inner = path_to_id(*object);
       if (inner.empty()) {
         std::vector<std::string> names;

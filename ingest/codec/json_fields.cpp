@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "deltamatch/labels.hpp"
 #include "ingest/codec/operation_columns.hpp"
 
 namespace deltamatch::ingest {
@@ -29,7 +30,7 @@ JsonFields::JsonFields(const CodecOptions& options, bool watches)
 
 void JsonFields::reserve(std::size_t size) {
   unescaped_.clear();
-  unescaped_.reserve(size);
+  unescaped_.reserve(2 * size);  // of texts with escapes, and of joined labels
 }
 
 void JsonFields::begin() {
@@ -80,6 +81,7 @@ void JsonFields::take_aliases(Part part) {
     }
     if ((is_end(role) && (vertex || (letters && is_letter(alias)))) || (role == Role::vertex && !vertex)) continue;
     if (role == Role::edge && (vertex || told_vertex)) continue;
+    if (is_label_list(role) && !vertex && !told_vertex) continue;
     const std::string& name = tree_.nodes()[alias.node].path;
     if (alias.count > 1) {
       complain(fmt::format("two fields say the {}; {} reads that one", role_name(role), columns(role, name)));
@@ -224,6 +226,9 @@ simdjson::error_code JsonFields::take(std::uint32_t index, ondemand::value value
     bool yes = false;
     if (const auto error = value.get_bool().get(yes)) return error;
     scalar = {Scalar::Kind::boolean, yes ? "true" : "false"};
+  } else if (type == ondemand::json_type::array &&
+             std::ranges::all_of(node.slots, [&](std::uint16_t slot) { return says_labels(tree_.role_of(slot)); })) {
+    if (const auto error = take_labels(node, value, scalar)) return error;
   } else {
     return complain(fmt::format("field {} is neither a string nor a number", in_ticks(node.path))), pass(value);
   }
@@ -354,8 +359,34 @@ simdjson::error_code JsonFields::take_alias(std::uint32_t index, ondemand::value
   }
   ++alias.count;
   alias.node = index;
+  if (type == ondemand::json_type::array && says_labels(role)) return take_labels(tree_.nodes()[index], value, alias.scalar);
   if (type != ondemand::json_type::string && type != ondemand::json_type::number) return pass(value);
   return take_scalar(type, value, alias.scalar);
+}
+
+/// Takes an array of labels as one text. There is room for it, because the array is longer.
+simdjson::error_code JsonFields::take_labels(const JsonTree::Node& node, ondemand::value& value, Scalar& scalar) {
+  ondemand::array array;
+  if (const auto error = value.get_array().get(array)) return error;
+  std::vector<std::string_view> labels;
+  for (auto item : array) {
+    ondemand::value inner;
+    if (const auto error = item.get(inner)) return error;
+    ondemand::json_type type{};
+    if (const auto error = inner.type().get(type)) return error;
+    if (type != ondemand::json_type::string && type != ondemand::json_type::number) {
+      complain(fmt::format("field {} has a label that is neither a string nor a number", in_ticks(node.path)));
+      if (const auto error = pass(inner)) return error;
+      continue;
+    }
+    Scalar label;
+    if (const auto error = take_scalar(type, inner, label)) return error;
+    labels.push_back(label.text);
+  }
+  const std::size_t start = unescaped_.size();
+  unescaped_ += join_labels(std::move(labels));
+  scalar = {Scalar::Kind::string, std::string_view(unescaped_).substr(start)};
+  return simdjson::SUCCESS;
 }
 
 std::string JsonFields::name(Part part, Role role) const {

@@ -72,6 +72,7 @@ class JsonFields {
   simdjson::error_code take(std::uint32_t index, ondemand::value value);
   simdjson::error_code take_inner(std::uint32_t index, ondemand::json_type type, ondemand::value value);
   simdjson::error_code take_scalar(ondemand::json_type type, ondemand::value& value, Scalar& scalar);
+  simdjson::error_code take_labels(const JsonTree::Node& node, ondemand::value& value, Scalar& scalar);
   simdjson::error_code take_alias(std::uint32_t index, ondemand::value value);
   simdjson::error_code watch(ondemand::value value);
   simdjson::error_code watch_within(ondemand::value value);

@@ -54,7 +54,7 @@ std::uint32_t index_of(std::string_view name) noexcept {
 std::vector<std::string> paths_of(const ColumnSpec& columns, Role role, bool keyed) {
   if (const auto& told = columns.name(role); told && surrounds_message(*told)) return {};
   if (const auto& told = columns.name(role)) return told->empty() ? std::vector<std::string>() : std::vector{*told};
-  if (role == Role::edge && !keyed) return {};
+  if ((role == Role::edge && !keyed) || is_label_list(role)) return {};
   if (role == Role::op) return {"op", "__op", "_change_type"};
   if (role == Role::deleted) return columns.usual(role) ? std::vector<std::string>{"__deleted"} : std::vector<std::string>();
   return {std::string(role_name(role))};

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "deltamatch/error.hpp"
+#include "deltamatch/labels.hpp"
 #include "ingest/codec/columns.hpp"
 #include "ingest/codec/delimited.hpp"
 #include "ingest/codec/doubts.hpp"
@@ -346,7 +347,11 @@ class JsonlCodec final : public Codec {
     }
     if (!take_id(part, Role::vertex, update.source)) return RejectReason::bad_id;
     update.kind = inserts ? UpdateKind::insert_vertex : UpdateKind::delete_vertex;
-    update.source_label = label(part, Role::label);
+    update.source_label = label(part, has(part, Role::label) ? Role::label : Role::labels);  // one label goes first
+    if (inserts) {
+      update.label = label(part, Role::add_labels).value_or(std::string_view());
+      update.target_label = label(part, Role::remove_labels);
+    }
     look_at_labels(part);
     if (update.source_label) tell_several_labels(doubts_, *update.source_label);
     return told(properties_.take_vertex(part == Part::before ? before_ : row_, update));
@@ -376,6 +381,9 @@ class JsonlCodec final : public Codec {
     }
     if (!take_id(part, Role::source, update.source) || !take_id(part, Role::target, update.target)) return RejectReason::bad_id;
     update.label = label(part, Role::label).value_or(std::string_view(edge_label_));
+    if (is_several_labels(update.label)) {
+      return fault(RejectReason::malformed, fmt::format("{} are several labels, but an edge has one", name(part, Role::label)));
+    }
     update.source_label = label(part, Role::source_label);
     update.target_label = label(part, Role::target_label);
     look_at_labels(part);
@@ -386,7 +394,7 @@ class JsonlCodec final : public Codec {
     if (doubts_ == nullptr) return;
     for (const Role role : {Role::label, Role::source_label, Role::target_label}) {
       const std::string_view text = of(part, role).text;
-      if (may_be_odd_label(text)) [[unlikely]]
+      if (may_be_odd_label(text) && !is_several_labels(text)) [[unlikely]]
         doubt_label(*doubts_, role_name(role), text, false, true);
     }
   }

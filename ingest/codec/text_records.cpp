@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "deltamatch/labels.hpp"
 #include "ingest/codec/fields.hpp"
 #include "ingest/text/json_text.hpp"
 
@@ -90,6 +91,18 @@ void append_jsonl(std::string& out, const Update& update, const Schema& schema) 
     out.append(",\"").append(name).append("\":");
     append_json_string(out, text);
   };
+  const auto list = [&out](std::string_view name, std::string_view text) {
+    out.append(",\"").append(name).append("\":[");
+    for (const std::string_view each : split_labels(text)) {
+      if (each.empty()) continue;
+      if (out.back() != '[') out += ',';
+      append_json_string(out, each);
+    }
+    out += ']';
+  };
+  const auto labels = [&](std::string_view name, std::string_view names, std::string_view text) {
+    is_several_labels(text) ? list(names, text) : label(name, text);
+  };
   out += inserts(update) ? "{" : R"({"op":"-",)";
   if (update.by_key) {
     out += R"("edge":)";
@@ -101,13 +114,15 @@ void append_jsonl(std::string& out, const Update& update, const Schema& schema) 
   out += vertex ? R"("vertex":)" : R"("source":)";
   append_json_id(out, update.source);
   if (vertex) {
-    if (update.source_label) label("label", *update.source_label);
+    if (update.source_label) labels("label", "labels", *update.source_label);
+    if (inserts(update) && !update.label.empty()) list("add_labels", update.label);
+    if (inserts(update) && update.target_label) list("remove_labels", *update.target_label);
   } else {
     out += R"(,"target":)";
     append_json_id(out, update.target);
     if (!update.label.empty()) label("label", update.label);
-    if (update.source_label) label("source_label", *update.source_label);
-    if (update.target_label) label("target_label", *update.target_label);
+    if (update.source_label) labels("source_label", "source_label", *update.source_label);
+    if (update.target_label) labels("target_label", "target_label", *update.target_label);
   }
   append_time(out, update);
   if (update.properties != nullptr) append_properties(out, *update.properties, vertex ? schema.vertices : schema.edges);

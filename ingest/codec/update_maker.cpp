@@ -232,6 +232,32 @@ bool UpdateMaker::take_time(const Layout& layout, std::span<const std::string_vi
   return update_.time.has_value();
 }
 
+/// Reads the labels of a vertex. An empty cell says nothing.
+void UpdateMaker::take_labels(const Layout& layout, std::span<const std::string_view> fields, bool inserts) {
+  const auto cell = [&](Role role) {
+    return layout.has(role) ? fields[static_cast<std::size_t>(layout.column(role))] : std::string_view();
+  };
+  const auto list = [&](Role role) -> std::string_view {
+    if (cell(role).empty()) return {};
+    std::string& text = labels_[static_cast<std::size_t>(role) - static_cast<std::size_t>(Role::labels)];
+    return text = labels_in_cell(cell(role));
+  };
+  std::string_view label = list(Role::labels);
+  if (layout.has(Role::label)) {
+    label = cell(Role::label);
+    if (lists_labels_ && !label.empty()) {
+      label = labels_[0] = labels_in_cell(label);
+    } else if (!label.empty()) {
+      tell_several_labels(doubts_, label);
+    }
+  }
+  update_.source_label.reset();
+  if (!label.empty()) update_.source_label.emplace(label);
+  if (!inserts) return;
+  update_.label = list(Role::add_labels);
+  if (const std::string_view removed = list(Role::remove_labels); !removed.empty()) update_.target_label.emplace(removed);
+}
+
 Decoded UpdateMaker::make_fields(const Layout& layout, std::span<const std::string_view> fields, std::optional<bool> sign) {
   const auto field = [&](Role role) { return fields[static_cast<std::size_t>(layout.column(role))]; };
   lacks_id_ = false;
@@ -251,8 +277,13 @@ Decoded UpdateMaker::make_fields(const Layout& layout, std::span<const std::stri
   };
   if (vertex) {
     update_.kind = inserts ? UpdateKind::insert_vertex : UpdateKind::delete_vertex;
-    take_label(layout.has(Role::label) ? Role::label : Role::source_label, update_.source_label);
-    if (update_.source_label) tell_several_labels(doubts_, *update_.source_label);
+    update_.label = {};
+    update_.target_label.reset();
+    if (layout.has_labels()) {
+      take_labels(layout, fields, inserts);
+    } else {
+      take_label(Role::source_label, update_.source_label);
+    }
   } else {
     update_.kind = inserts ? UpdateKind::insert_edge : UpdateKind::delete_edge;
     update_.label = layout.has(Role::label) ? field(Role::label) : std::string_view(edge_label_);
@@ -261,7 +292,7 @@ Decoded UpdateMaker::make_fields(const Layout& layout, std::span<const std::stri
   }
   if (doubts_ != nullptr) {
     for (const Role role : {Role::label, Role::source_label, Role::target_label}) {
-      if (layout.has(role)) look_at_label(field(role), layout, role);
+      if (layout.has(role) && !(vertex && lists_labels_)) look_at_label(field(role), layout, role);
     }
   }
   if (extras_) {

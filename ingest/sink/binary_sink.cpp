@@ -29,6 +29,7 @@ constexpr char label_record = 2;
 constexpr char match_record = 3;
 constexpr char end_record = 4;
 constexpr char batch_end_record = 5;
+constexpr char paths_record = 6;
 enum Flag : unsigned char { vanished = 1, timed = 2 };
 
 void append_id(std::string& out, const Id& id) {
@@ -82,7 +83,7 @@ class BinarySink final : public FileSink {
   }
 
   void write(const Match& match) override {
-    const std::uint64_t query = query_number(match.query, match.names, match.edges.size());
+    const std::uint64_t query = number_of(match);
     labels_of_match_.clear();
     for (const MatchedEdge& edge : match.edges) labels_of_match_.push_back(label_number(edge.label));
     const std::optional<Timestamp> time = written_time(match, form_);
@@ -137,7 +138,9 @@ class BinarySink final : public FileSink {
 
  private:
   using Numbers = std::map<std::string, std::uint64_t, std::less<>>;
-  static constexpr char unnamed = '\0';  // key prefix of queries written without vertex names
+  // The first bytes of keys that are no names of queries.
+  static constexpr char unnamed = '\0';  // of queries written without vertex names
+  static constexpr char several = '\1';  // of queries with paths; their lengths follow
 
   // Writes the position of an edge's end among the vertices of the match.
   void append_end(const Match& match, const Id& end) {
@@ -158,9 +161,27 @@ class BinarySink final : public FileSink {
       append_value(out, a < edge.attributes.size() ? edge.attributes[a] : AttributeValue());
   }
 
-  std::uint64_t query_number(std::string_view name, std::span<const std::string> vertices, std::size_t edges) {
-    return query_number(name, vertices, edges, name);
+  /// Each choice of lengths of a query's paths has a number of its own. The vertices between steps have no names.
+  std::uint64_t number_of(const Match& match) {
+    if (match.paths.empty()) return query_number(match.query, match.names, match.edges.size(), match.query);
+    std::string key{several};
+    for (const MatchedPath& path : match.paths) key += static_cast<char>(path.steps);
+    key += match.query;
+    if (const auto known = queries_.find(key); known != queries_.end()) return known->second;
+    std::vector<std::string> names(match.names.begin(), match.names.end());
+    names.resize(match.vertices.size());
+    const std::uint64_t number = query_number(match.query, names, match.edges.size(), key);
+    std::string& out = text();
+    out += paths_record;
+    put_number(out, number);
+    put_number(out, match.paths.size());
+    for (const MatchedPath& path : match.paths) {
+      put_text(out, path.name);
+      for (const std::uint32_t part : {path.first_edge, path.steps, path.first_vertex}) put_number(out, part);
+    }
+    return number;
   }
+
   std::uint64_t query_number(std::string_view name, std::span<const std::string> vertices, std::size_t edges,
                              std::string_view key) {
     if (const auto known = queries_.find(key); known != queries_.end()) return known->second;

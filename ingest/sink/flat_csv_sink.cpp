@@ -26,9 +26,15 @@ struct EdgeColumns {
   std::size_t time = none;
   std::vector<std::size_t> attributes;
 };
+/// Of an edge, or of the steps of a path.
+struct StepColumns {
+  std::size_t count = EdgeColumns::none;  // of a path: its length
+  std::vector<EdgeColumns> steps;
+  std::vector<std::size_t> targets;  // of a path: the vertices between its steps
+};
 struct QueryColumns {
   std::vector<std::size_t> vertices;
-  std::vector<EdgeColumns> edges;
+  std::vector<StepColumns> edges;
 };
 
 enum Fixed : std::size_t { query_column, sign_column, id_column, batch_column, time_column };
@@ -46,7 +52,7 @@ class Layout {
     QueryColumns columns;
     for (const QueryVertex& vertex : query.vertices) columns.vertices.push_back(column(vertex.name));
     const std::vector<std::string> names = names_of_edges(query);
-    for (std::size_t e = 0; e < query.edges.size(); ++e) columns.edges.push_back(add(query.edges[e], names[e] + '.'));
+    for (std::size_t e = 0; e < query.edges.size(); ++e) columns.edges.push_back(add_steps(query.edges[e], names[e]));
     return columns;
   }
 
@@ -58,6 +64,21 @@ class Layout {
       names.push_back(name.empty() ? "e" + std::to_string(e + 1) : name);
     }
     return names;
+  }
+
+  StepColumns add_steps(const QueryEdge& edge, const std::string& name) {
+    StepColumns columns;
+    if (!edge.quantifier) {
+      columns.steps.push_back(add(edge, name + '.'));
+      return columns;
+    }
+    columns.count = column(name + ".count");
+    for (std::uint32_t step = 1; step <= edge.quantifier->most; ++step) {
+      const std::string prefix = name + '[' + std::to_string(step) + "].";
+      columns.steps.push_back(add(edge, prefix));
+      if (step < edge.quantifier->most) columns.targets.push_back(column(prefix + "target"));
+    }
+    return columns;
   }
 
   EdgeColumns add(const QueryEdge& edge, const std::string& prefix) {
@@ -121,8 +142,10 @@ class FlatCsvSink final : public FileSink {
     append_match_id(cells_[id_column], match.id);
     append_number(cells_[batch_column], match.batch);
     if (const auto time = written_time(match, form_)) append_time_text(cells_[time_column], *time, form_.times);
-    for (std::size_t v = 0; v < match.vertices.size(); ++v) append_id(cells_[columns.vertices[v]], match.vertices[v]);
-    for (std::size_t e = 0; e < match.edges.size(); ++e) fill(columns.edges[e], match.edges[e]);
+    for (std::size_t v = 0; v < match.names.size(); ++v) append_id(cells_[columns.vertices[v]], match.vertices[v]);
+    for_each_query_edge(
+        match, [&](std::uint32_t e, std::uint32_t edge) { fill(columns.edges[e].steps[0], match.edges[edge]); },
+        [&](std::uint32_t e, const MatchedPath& path) { fill(columns.edges[e], match, path); });
     append_row();
     file_.spill_if_large();
   }
@@ -144,6 +167,14 @@ class FlatCsvSink final : public FileSink {
                   "name all queries when the sink is made");
     }
     return found->second;
+  }
+
+  void fill(const StepColumns& columns, const Match& match, const MatchedPath& path) {
+    append_number(cells_[columns.count], std::uint64_t{path.steps});
+    for (std::uint32_t step = 0; step < path.steps; ++step) {
+      fill(columns.steps[step], match.edges[path.first_edge + step]);
+      if (step + 1 < path.steps) append_id(cells_[columns.targets[step]], match.vertices[path.first_vertex + step]);
+    }
   }
 
   void fill(const EdgeColumns& columns, const MatchedEdge& edge) {

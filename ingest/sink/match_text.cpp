@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -82,40 +83,81 @@ void append_version(std::string& out, int version) { out += version == 1 ? R"({"
 
 void append_bindings(std::string& out, const Match& match) {
   out += '{';
-  for (std::size_t i = 0; i < match.vertices.size(); ++i) {
+  for (std::size_t i = 0; i < match.names.size(); ++i) {
     if (i != 0) out += ',';
     append_json_string(out, match.names[i]);
     out += ':';
     append_json_id(out, match.vertices[i]);
   }
+  for (const MatchedPath& path : match.paths) {
+    out += ',';
+    append_json_string(out, path.name);
+    out += ":[";
+    for (std::uint32_t v = 0; v + 1 < path.steps; ++v) {
+      if (v != 0) out += ',';
+      append_json_id(out, match.vertices[path.first_vertex + v]);
+    }
+    out += ']';
+  }
   out += '}';
 }
 
 void append_edges(std::string& out, const Match& match, const MatchForm& form) {
-  const bool arrays = form.version() == 1;
-  out += '[';
-  for (std::size_t i = 0; i < match.edges.size(); ++i) {
-    if (i != 0) out += ',';
-    if (arrays) {
-      append_edge_array(out, match.edges[i]);
+  const auto append = [&](std::uint32_t edge) {
+    if (form.version() == 1) {
+      append_edge_array(out, match.edges[edge]);
     } else {
-      append_edge_object(out, match.edges[i], form);
+      append_edge_object(out, match.edges[edge], form);
     }
-  }
+  };
+  out += '[';
+  for_each_query_edge(
+      match,
+      [&](std::uint32_t query_edge, std::uint32_t edge) {
+        if (query_edge != 0) out += ',';
+        append(edge);
+      },
+      [&](std::uint32_t query_edge, const MatchedPath& path) {
+        out += query_edge != 0 ? ",[" : "[";
+        for (std::uint32_t step = 0; step < path.steps; ++step) {
+          if (step != 0) out += ',';
+          append(path.first_edge + step);
+        }
+        out += ']';
+      });
   out += ']';
 }
 
 void append_cause(std::string& out, const Match& match) {
+  const auto changed = [&](std::uint32_t edge) { return std::ranges::binary_search(match.cause, edge); };
+  bool first = true;
+  const auto separate = [&] {
+    if (!std::exchange(first, false)) out += ',';
+  };
   out += '[';
-  for (std::size_t i = 0; i < match.cause.size(); ++i) {
-    if (i != 0) out += ',';
-    append_number(out, std::uint64_t{match.cause[i]});
-  }
+  for_each_query_edge(
+      match,
+      [&](std::uint32_t query_edge, std::uint32_t edge) {
+        if (!changed(edge)) return;
+        separate();
+        append_number(out, std::uint64_t{query_edge});
+      },
+      [&](std::uint32_t query_edge, const MatchedPath& path) {
+        for (std::uint32_t step = 0; step < path.steps; ++step) {
+          if (!changed(path.first_edge + step)) continue;
+          separate();
+          out += '[';
+          append_number(out, std::uint64_t{query_edge});
+          out += ',';
+          append_number(out, std::uint64_t{step});
+          out += ']';
+        }
+      });
   out += ']';
 }
 
 std::optional<Timestamp> written_time(const Match& match, const MatchForm& form) {
-  if (form.version() == 1) return match.time;
+  if (form.version() == 1 || match.edges.empty()) return match.time;
   std::optional<Timestamp> newest;
   for (const MatchedEdge& edge : match.edges) newest = std::max(newest, edge.time);  // nullopt is the least
   return newest;

@@ -22,6 +22,10 @@ namespace deltamatch::ingest {
 ///   {"source":"acct-1","label":"TRANSFER","target":"acct-9","key":"tx-77","time":1700000000000000,
 ///    "attributes":{"amount":"1200.00"}}
 ///
+/// A path, which is a query edge with a quantifier, is called by its name. Its binding is the list of the vertices between its
+/// steps. In place of an edge it has the list of its steps. In `cause`, [1,0] is the first step of edge 1.
+///   "bindings":{"a":"acct-1","t":["acct-2","acct-3"]},"edges":[[{…},{…},{…}]],"cause":[[0,2]]
+///
 /// The list of a static match that ends early closes with {"v":1,"query":"ring","partial":"limit","matches":2}. "partial" is
 /// limit, timeout or stopped.
 ///
@@ -41,6 +45,8 @@ namespace deltamatch::ingest {
 /// - Each edge has columns with its name and a point before: `key` (or `ordinal`), `time` and its attributes. A graph of the
 ///   model `simple` has none of them. `label` is there if the pattern does not name one label, and `source` if it leaves the
 ///   direction open. Edges without a name are called e1, e2 … by their place in the pattern.
+/// - A path t has the column t.count, which is its length. Its steps have columns as edges have, under t[1], t[2] … up to its
+///   greatest length; so have the vertices that they lead to: t[1].target. Those beyond its length are empty.
 /// - The header is the union of the columns of all `queries`. Cells that a query does not have are empty.
 /// - A column whose name is taken by another of the same query gets _2, _3 … behind it.
 ///

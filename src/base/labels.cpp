@@ -5,6 +5,7 @@
 
 #include "base/hash.hpp"
 #include "deltamatch/error.hpp"
+#include "deltamatch/labels.hpp"
 
 namespace deltamatch {
 
@@ -39,6 +40,8 @@ void LabelTable::enter(LabelId label, std::string_view text) {
   if (numbers > blocks_.capacity()) blocks_.reserve(std::max(numbers, 2 * blocks_.size() + 8));
   if (numbers > 64 * free_.size()) free_.resize(std::max((numbers + 63) / 64, 2 * free_.size()));
   index_.reserve(index_.size() + 1);
+  const bool several = is_several_labels(text);
+  if (several && several_.size() == several_.capacity()) several_.reserve(2 * several_.size() + 8);
   const std::byte* block = texts_.store(text);
   for (auto number = static_cast<LabelId>(size()); number < label; ++number) {
     blocks_.push_back(blocks_[0]);
@@ -55,11 +58,13 @@ void LabelTable::enter(LabelId label, std::string_view text) {
   if (count() < size()) {
     while (free_[first_free_] == 0) ++first_free_;
   }
+  if (several) several_.insert(std::ranges::lower_bound(several_, label), label);  // there is room
   ++edition_;
 }
 
 void LabelTable::free(LabelId label) noexcept {
   index_.erase(hash_text(text(label), hash_seed()), label);
+  if (is_several_labels(text(label))) several_.erase(std::ranges::lower_bound(several_, label));
   texts_.release(blocks_[label]);
   blocks_[label] = blocks_[0];
   free_[label / 64] |= std::uint64_t{1} << (label % 64);
@@ -78,7 +83,8 @@ std::optional<LabelId> LabelTable::find(std::string_view text) const noexcept {
 }
 
 std::size_t LabelTable::bytes() const noexcept {
-  return blocks_.capacity() * sizeof(blocks_[0]) + free_.capacity() * sizeof(free_[0]) + texts_.bytes() + index_.bytes();
+  return blocks_.capacity() * sizeof(blocks_[0]) + free_.capacity() * sizeof(free_[0]) + texts_.bytes() + index_.bytes() +
+         several_.capacity() * sizeof(several_[0]);
 }
 
 }  // namespace deltamatch

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -54,6 +55,9 @@ class LabelTable {
   /// A version number that changes whenever a label is added or removed.
   [[nodiscard]] std::uint64_t edition() const noexcept { return edition_; }
 
+  /// The numbers of the texts that are several labels (deltamatch/labels.hpp), ascending.
+  [[nodiscard]] std::span<const LabelId> several() const noexcept { return several_; }
+
   /// Allocated bytes, including unused room.
   [[nodiscard]] std::size_t bytes() const noexcept;
 
@@ -65,6 +69,7 @@ class LabelTable {
   std::vector<const std::byte*> blocks_;  ///< by number; free numbers have the block of the empty label
   std::vector<std::uint64_t> free_;       ///< one bit for each number below size(), then zeros
   std::size_t first_free_ = 0;            ///< words of free_ before this one have no bit set
+  std::vector<LabelId> several_;
   std::uint64_t edition_ = 0;
   TextArena texts_;
   HashIndex index_;

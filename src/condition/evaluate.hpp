@@ -11,8 +11,9 @@
 
 namespace deltamatch::condition {
 
-/// Where a program finds values. Elements are indices into Program::elements, slots those of the Schema. Nullopt is NULL. A
-/// symbol constant that the graph does not know has a number that no attribute has.
+/// Where a program finds values. If it counts, `count(slot)` says how many matches a pattern has. Elements are indices into
+/// Program::elements, slots those of the Schema. Nullopt is NULL. A symbol constant that the graph does not know has a number
+/// that no attribute has.
 template <typename S>
 concept ValueSource = requires(const S& source, std::uint32_t element, std::uint32_t slot) {
   { source.raw(element, slot) } -> std::same_as<std::optional<std::int64_t>>;  // a double by its bits, a symbol by its number
@@ -58,6 +59,14 @@ inline StackValue combine(Operation operation, const StackValue& a, const StackV
       return {false, 0, a.real - b.real, {}};
     case Operation::multiply_real:
       return {false, 0, a.real * b.real, {}};
+    case Operation::least:
+      return {false, b.exact < a.exact ? b.exact : a.exact, 0, {}};
+    case Operation::greatest:
+      return {false, a.exact < b.exact ? b.exact : a.exact, 0, {}};
+    case Operation::least_real:
+      return {false, 0, b.real < a.real ? b.real : a.real, {}};
+    case Operation::greatest_real:
+      return {false, 0, a.real < b.real ? b.real : a.real, {}};
     case Operation::less:
       return truth(a.exact < b.exact);
     case Operation::less_equal:
@@ -147,6 +156,9 @@ Truth run(const Program& program, const Source& source) {
         break;
       case Operation::load_id:
         stack[top++] = {false, 0, 0, source.id(step.element)};
+        break;
+      case Operation::load_count:
+        if constexpr (requires { source.count(step.slot); }) stack[top++] = {false, source.count(step.slot), 0, {}};
         break;
       case Operation::scale:
         stack[top - 1 - step.slot].exact *= step.exact;

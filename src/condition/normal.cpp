@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <iterator>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <variant>
+
+#include "condition/counted.hpp"
 
 namespace deltamatch::condition {
 namespace {
@@ -41,12 +44,25 @@ std::uint8_t code(Kind kind) noexcept {
       return 12;
     case Kind::logical_or:
       return 13;
+    case Kind::count:
+      return 0;
     case Kind::literal:
-      return 14;  // the last: constants stand behind what they are compared with
+      return 14;  // constants stand behind most of what they are compared with
+    case Kind::least:
+      return 15;
+    case Kind::greatest:
+      return 16;
     case Kind::greater:
     case Kind::greater_equal:
     case Kind::not_equal:
     case Kind::in:
+    case Kind::previous:
+    case Kind::first:
+    case Kind::last:
+    case Kind::sum:
+    case Kind::minimum:
+    case Kind::maximum:
+    case Kind::steps:
       break;
   }
   return 0xff;
@@ -128,6 +144,7 @@ class Normalizer {
 
   /// The normal form of the expression, or of its contrary.
   Expression form(const Expression& node, bool negated) const {  // NOLINT(misc-no-recursion): parsers bound the depth
+    if (auto counted = comparison_of_count(node, negated)) return *std::move(counted);
     switch (node.kind) {
       case Kind::logical_not:
         return form(node.operands[0], !negated);
@@ -150,8 +167,24 @@ class Normalizer {
   }
 
  private:
+  /// The form if the node compares a count with a number; nullopt if it does not.
+  [[nodiscard]] std::optional<Expression> comparison_of_count(const Expression& node, bool negated) const {
+    if (node.operands.size() != 2) return std::nullopt;
+    const bool right = node.operands[1].kind == Kind::count;
+    if (!right && node.operands[0].kind != Kind::count) return std::nullopt;
+    const auto number = counted_number(node.operands[right ? 0 : 1]);
+    if (!number) return std::nullopt;
+    return compared_count(right ? mirrored(node.kind) : node.kind, value(node.operands[right ? 1 : 0]), *number, negated);
+  }
+
   Expression value(const Expression& node) const {  // NOLINT(misc-no-recursion)
     switch (node.kind) {
+      case Kind::count: {
+        Expression result = node;
+        result.element = {};
+        for (CountedPattern& pattern : result.pattern) pattern = canonical(std::move(pattern), edges_);
+        return result;
+      }
       case Kind::literal:
         return {Kind::literal, normal(node.literal), {}, {}, {}};
       case Kind::attribute:
@@ -173,6 +206,7 @@ class Normalizer {
     std::vector<Expression> operands;
     operands.reserve(node.operands.size());
     for (const Expression& operand : node.operands) operands.push_back(form(operand, false));
+    if (node.kind == Kind::least || node.kind == Kind::greatest) sort(operands, false);
     return with(node.kind, std::move(operands));
   }
 
@@ -240,7 +274,9 @@ class Normalizer {
   }
 
   [[nodiscard]] Element numbered(const Element& element) const {
-    return element.kind == Element::Kind::vertex ? element : Element{element.kind, edges_[element.index]};
+    // Own edges of a counted pattern have larger numbers, and keep them.
+    const bool renumbered = element.kind == Element::Kind::edge && element.index < edges_.size();
+    return renumbered ? Element{element.kind, edges_[element.index]} : element;
   }
 
   EdgeNumbers edges_;
@@ -257,12 +293,19 @@ std::vector<Expression> conjuncts(Expression normal) {
   return result;
 }
 
-std::vector<Expression> conjuncts(const Query& query) {
+namespace {
+std::vector<Expression> conjuncts_that(const Query& query, bool count) {
   if (!query.where) return {};
   std::vector<std::uint32_t> own(query.edges.size());
   std::iota(own.begin(), own.end(), 0U);
-  return conjuncts(normal_form(*query.where, own));
+  std::vector<Expression> parts = conjuncts(normal_form(*query.where, own));
+  std::erase_if(parts, [&](const Expression& part) { return counts(part) != count; });
+  return parts;
 }
+}  // namespace
+
+std::vector<Expression> conjuncts(const Query& query) { return conjuncts_that(query, false); }
+std::vector<Expression> counted_conjuncts(const Query& query) { return conjuncts_that(query, true); }
 
 void append_bytes(std::string& bytes, const Expression& expression) {  // NOLINT(misc-no-recursion)
   bytes.push_back(static_cast<char>(code(expression.kind)));
@@ -275,6 +318,9 @@ void append_bytes(std::string& bytes, const Expression& expression) {  // NOLINT
       bytes.push_back(expression.element.kind == Element::Kind::vertex ? 0 : 1);
       append_number(bytes, expression.element.index);
       append_text(bytes, expression.name);
+      break;
+    case Kind::count:
+      append_bytes(bytes, expression.pattern[0]);
       break;
     default:
       append_number(bytes, expression.operands.size());

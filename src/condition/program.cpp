@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "condition/counted.hpp"
 #include "condition/literal.hpp"
 #include "condition/normal.hpp"
 #include "condition/text.hpp"
@@ -95,12 +96,19 @@ class Compiler {
       case Kind::id:
         emit({Operation::load_id, element(node.element)});
         return push({Family::id});
+      case Kind::count:
+        emit({Operation::load_count, 0, static_cast<std::uint32_t>(program_.counts.size())});
+        program_.counts.push_back({node.pattern[0], 0});
+        return push({Family::exact, 0, static_cast<Magnitude>(max_counted) + 1});
       case Kind::negate:
         return negate(node);
       case Kind::add:
       case Kind::subtract:
       case Kind::multiply:
         return arithmetic(node);
+      case Kind::least:
+      case Kind::greatest:
+        return extreme(node);
       case Kind::is_null: {
         const Type type = compile(node.operands[0]);
         if (type.family == Family::text) to_symbol(type);
@@ -244,6 +252,31 @@ class Compiler {
            "numbers go with numbers; times and durations with durations; time - time is a duration");
   }
 
+  /// The least or the greatest of several values.
+  Type extreme(const Expression& node) {
+    const bool least = node.kind == Kind::least;
+    Type left = compile(node.operands[0]);
+    for (std::size_t i = 1; i < node.operands.size(); ++i) {
+      Type right = compile(node.operands[i]);
+      --depth_;
+      const bool null = left.family == Family::null || right.family == Family::null;
+      const bool times = left.family == right.family && (left.family == Family::time || left.family == Family::duration);
+      if (!null && numbers(left, right)) {
+        align(node, left, right);
+      } else if (!null && !times) {
+        refuse(node, fmt::format("orders {} and {}", name_of(left.family), name_of(right.family)),
+               "only numbers, times and durations have a least and a greatest");
+      }
+      const bool real = !null && left.family == Family::real;
+      emit({real    ? (least ? Operation::least_real : Operation::greatest_real)
+            : least ? Operation::least
+                    : Operation::greatest});
+      left = null ? Type{} : left;
+      left.bound = std::max(left.bound, right.bound);
+    }
+    return left;
+  }
+
   static bool numbers(const Type& left, const Type& right) noexcept {
     const auto number = [](const Type& type) { return type.family == Family::exact || type.family == Family::real; };
     return number(left) && number(right);
@@ -329,7 +362,14 @@ class Compiler {
     Type right = compile(node.operands[1]);
     --depth_;
     emit({comparing(node, left, right)});
+    note_enough(node);
     return {Family::truth};
+  }
+
+  /// Notes how far to count for a comparison in normal form: `k <= COUNT {...}` or `COUNT {...} = k`.
+  void note_enough(const Expression& node) {
+    if (node.operands[1].kind == Kind::count) program_.counts.back().enough = counted_number(node.operands[0]).value_or(0);
+    if (node.operands[0].kind == Kind::count) program_.counts.back().enough = counted_number(node.operands[1]).value_or(0) + 1;
   }
 
   /// Converts the operands and returns the operation that compares them.
@@ -555,13 +595,26 @@ std::vector<Program> compile_all(const Query& query, const Schema& schema, std::
   return programs;
 }
 
+std::vector<Program> compile_counted(const Query& query, const Schema& schema, std::string_view where) {
+  std::vector<Program> programs;
+  for (const Expression& conjunct : counted_conjuncts(query)) {
+    programs.push_back(compile(conjunct, schema, query, where));
+    for (const Counted& counted : programs.back().counts) {
+      if (!counted.pattern.where.empty()) static_cast<void>(compile_all(extended(query, counted.pattern), schema, where));
+    }
+  }
+  return programs;
+}
+
 void check(const Query& query, const Schema& schema, std::string_view where) {
   if (query.within && schema.model == EdgeModel::simple) {
     throw Error(ErrorKind::configuration, where,
                 "WITHIN is a condition on the time of edges, but the graph's edges are 'simple'",
                 "choose --edges keyed or --edges events");
   }
-  if (query.where) static_cast<void>(compile_all(query, schema, where));
+  if (!query.where) return;
+  static_cast<void>(compile_all(query, schema, where));
+  static_cast<void>(compile_counted(query, schema, where));
 }
 
 }  // namespace deltamatch::condition

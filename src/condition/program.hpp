@@ -35,10 +35,11 @@ enum class Operation : std::uint8_t {
   load_real,
   load_truth,
   load_symbol,
-  load_time,  ///< the event time of the edge `element`
-  load_id,    ///< of the vertex `element`
-  scale,      ///< multiplies the exact number `slot` places below the top by `exact`
-  to_real,    ///< makes the exact number `slot` places below the top a double, divided by `real`
+  load_time,   ///< the event time of the edge `element`
+  load_id,     ///< of the vertex `element`
+  load_count,  ///< of the pattern `slot` in Program::counts
+  scale,       ///< multiplies the exact number `slot` places below the top by `exact`
+  to_real,     ///< makes the exact number `slot` places below the top a double, divided by `real`
   negate,
   add,
   subtract,
@@ -47,6 +48,10 @@ enum class Operation : std::uint8_t {
   add_real,
   subtract_real,
   multiply_real,
+  least,  ///< exact, as is the next
+  greatest,
+  least_real,
+  greatest_real,
   less,  ///< exact, as are the next two
   less_equal,
   equal,
@@ -87,12 +92,19 @@ struct LinearComparison {
   Side right;
 };
 
+/// A pattern that a condition counts, in normal form.
+struct Counted {
+  CountedPattern pattern;
+  std::int64_t enough = 0;  ///< a larger count makes no difference to the condition
+};
+
 struct Program {
   std::vector<Element> elements;  ///< that it reads, ascending
   std::vector<std::string> texts;
   std::vector<Instruction> code;             ///< leaves one truth value; needs at most max_stack places
   std::size_t depth = 0;                     ///< the places that it needs
   std::optional<LinearComparison> linear{};  ///< the same, if it has this form
+  std::vector<Counted> counts{};
 };
 
 /// Compiles a conjunct in normal form whose edges have the query's own numbers. Throws Error(configuration), which calls the
@@ -103,7 +115,8 @@ struct Program {
 /// - it speaks of an edge's time or attributes in a graph of the model `simple`.
 [[nodiscard]] Program compile(const Expression& conjunct, const Schema& schema, const Query& query, std::string_view where);
 
-/// Compiles all conjuncts of the query's condition, which must be given.
+/// Compiles the conjuncts of the query's condition in which no count stands, or the others. The condition must be given.
+[[nodiscard]] std::vector<Program> compile_counted(const Query& query, const Schema& schema, std::string_view where);
 [[nodiscard]] std::vector<Program> compile_all(const Query& query, const Schema& schema, std::string_view where);
 
 /// Refuses what compile refuses, for the query's whole condition and WITHIN. A query without them is fine everywhere.

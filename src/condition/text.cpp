@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/word.hpp"
+#include "condition/counted.hpp"
 #include "condition/literal.hpp"
 
 namespace deltamatch::condition {
@@ -42,6 +43,16 @@ Strength strength_of(Kind kind) noexcept {
     case Kind::literal:
     case Kind::attribute:
     case Kind::id:
+    case Kind::least:
+    case Kind::greatest:
+    case Kind::previous:
+    case Kind::first:
+    case Kind::last:
+    case Kind::sum:
+    case Kind::minimum:
+    case Kind::maximum:
+    case Kind::steps:
+    case Kind::count:
       break;
   }
   return Strength::atom;
@@ -74,6 +85,25 @@ std::string_view sign_of(Kind kind) noexcept {
   }
 }
 
+std::string_view function_of(Kind kind) noexcept {
+  switch (kind) {
+    case Kind::previous:
+      return "prev";
+    case Kind::first:
+      return "first";
+    case Kind::last:
+      return "last";
+    case Kind::sum:
+      return "sum";
+    case Kind::minimum:
+      return "min";
+    case Kind::maximum:
+      return "max";
+    default:
+      return kind == Kind::least ? "least" : "greatest";
+  }
+}
+
 class Writer {
  public:
   explicit Writer(const Query& query) : query_(query) {}
@@ -86,6 +116,8 @@ class Writer {
         return fmt::format("{}.{}", name(node.element), quoted_condition_word(node.name));
       case Kind::id:
         return fmt::format("id({})", name(node.element));
+      case Kind::count:
+        return count(node.pattern[0]);
       case Kind::negate:
         return sign(operand(node.operands[0], Strength::atom));
       case Kind::logical_not:
@@ -94,6 +126,19 @@ class Writer {
         return operand(node.operands[0], Strength::sum) + " IS NULL";
       case Kind::in:
         return membership(node);
+      case Kind::previous:
+      case Kind::first:
+      case Kind::last:
+        return fmt::format("{}({}).{}", function_of(node.kind), name(node.element), quoted_condition_word(node.name));
+      case Kind::sum:
+      case Kind::minimum:
+      case Kind::maximum:
+        return fmt::format("{}({}.{})", function_of(node.kind), name(node.element), quoted_condition_word(node.name));
+      case Kind::steps:
+        return fmt::format("count({})", name(node.element));
+      case Kind::least:
+      case Kind::greatest:
+        return listed(node);
       default:
         return joined(node);
     }
@@ -127,6 +172,62 @@ class Writer {
       text += to_text(node.operands[i].literal);
     }
     return text + "]";
+  }
+
+  [[nodiscard]] std::string listed(const Expression& node) const {
+    std::string text;
+    for (const Expression& operand : node.operands) text += (text.empty() ? "" : ", ") + write(operand);
+    return fmt::format("{}({})", function_of(node.kind), text);
+  }
+
+  /// COUNT { DISTINCT s | (s)-[t:T]->(hub) WHERE t.amount > 5 }. Own vertices are mentioned in their order.
+  [[nodiscard]] std::string count(const CountedPattern& pattern) const {
+    const Query whole = extended(query_, pattern);
+    std::string text = "COUNT { ";
+    for (std::size_t i = 0; i < pattern.distinct.size(); ++i) {
+      text += (i == 0 ? "DISTINCT " : ", ") + quoted_word(whole.vertices[pattern.distinct[i]].name);
+    }
+    if (!pattern.distinct.empty()) text += " | ";
+    std::uint32_t mentioned = pattern.first_vertex;
+    const auto labels = [](const LabelSet& set) {
+      std::string result;
+      for (const std::string& label : set) result.append(result.empty() ? ":" : "|").append(quoted_word(label));
+      return result;
+    };
+    const auto vertex = [&](std::uint32_t v) {
+      const bool first = v == mentioned;
+      if (first) ++mentioned;
+      return fmt::format("({}{})", quoted_word(whole.vertices[v].name), first ? labels(whole.vertices[v].labels) : "");
+    };
+    for (std::size_t e = 0; e < pattern.edges.size(); ++e) {
+      const QueryEdge& edge = pattern.edges[e];
+      const std::string inner = (edge.name.empty() ? "" : backquoted_or_plain(pattern, edge)) + labels(edge.labels);
+      const std::string element = inner.empty() ? "" : "[" + inner + "]";
+      const bool leftwards = edge.target < edge.source && edge.target >= mentioned;
+      if (e > 0) text += ", ";
+      if (leftwards && edge.directed) {
+        text += vertex(edge.target) + "<-" + element + "-" + vertex(edge.source);
+      } else {
+        const std::uint32_t from = leftwards ? edge.target : edge.source;
+        text += vertex(from) + "-" + element + (edge.directed ? "->" : "-");
+        text += vertex(leftwards ? edge.source : edge.target);
+      }
+    }
+    if (!pattern.where.empty()) text += " WHERE " + Writer(whole).write(pattern.where[0]);
+    return text + " }";
+  }
+
+  /// The name of an edge. Without a label and a condition on it, a plain name would look like a forgotten colon.
+  [[nodiscard]] static std::string backquoted_or_plain(const CountedPattern& pattern, const QueryEdge& edge) {
+    const auto index = pattern.first_edge + static_cast<std::uint32_t>(&edge - pattern.edges.data());
+    bool idle = edge.labels.empty();
+    for (const Expression& condition : pattern.where) {
+      for_each_element(condition, [&](Element::Kind kind, std::uint32_t mentioned) {
+        idle = idle && !(kind == Element::Kind::edge && mentioned == index);
+      });
+    }
+    const std::string name = quoted_word(edge.name);
+    return idle && name[0] != '`' ? "`" + name + "`" : name;
   }
 
   [[nodiscard]] std::string name(const Element& element) const {

@@ -171,6 +171,8 @@ TimeBounds::TimeBounds(std::size_t edges) : size_(edges + 1), cells_(size_ * siz
   for (std::size_t x = 0; x < size_; ++x) cells_[x * size_ + x] = 0;
 }
 
+bool has_possible_times(const Query& query) { return contradiction(Collector(query).bounds(), query.edges.size() + 1).empty(); }
+
 TimeBounds time_bounds(const Query& query, std::string_view where) {
   const Collector collector(query);
   TimeBounds result(query.edges.size());

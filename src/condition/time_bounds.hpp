@@ -48,6 +48,9 @@ class TimeBounds {
   bool any_ = false;
 };
 
+/// Whether some times satisfy the bounds that time_bounds collects.
+[[nodiscard]] bool has_possible_times(const Query& query);
+
 /// The bounds that follow from WITHIN and from parts of the condition that must all be TRUE. Such a part compares two times, a
 /// time with an instant, or a difference of two times with a duration. Other parts imply no bound. O(edges^3). Throws
 /// Error(configuration), which calls the query `where` and names the terms, if no times satisfy them.

@@ -8,6 +8,7 @@ namespace deltamatch::encoding {
 std::optional<std::string> unreadable(const Head& head, std::uint64_t allowed) {
   allowed |= head.edge() ? field::of_edge : field::of_vertex;
   if (head.insertion()) allowed |= field::attributes;
+  if (head.kind == UpdateKind::insert_vertex) allowed |= field::label_changes;
   if (head.has(field::key) && !head.insertion()) allowed |= field::by_key;
   if (head.has(field::by_key)) allowed &= ~field::not_by_key;
   const std::uint64_t wrong = head.fields & ~allowed;

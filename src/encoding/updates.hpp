@@ -54,6 +54,7 @@ inline constexpr std::uint64_t by_key = 1024;     ///< of a deletion: the key al
 inline constexpr std::uint64_t of_edge =
     text_source | text_target | label | source_label | target_label | time | key | text_key;
 inline constexpr std::uint64_t of_vertex = text_source | source_label | time;
+inline constexpr std::uint64_t label_changes = label | target_label;  ///< of an inserted vertex: labels to add, to remove
 inline constexpr std::uint64_t not_by_key = text_source | text_target | label | source_label | target_label;
 inline constexpr std::uint64_t known = of_edge | attributes | implied | by_key;
 }  // namespace field
@@ -81,10 +82,11 @@ struct Head {
   if (update.time) head.fields |= field::time;
   const Properties* properties = update.properties;
   if (properties != nullptr && head.insertion() && !properties->attributes.empty()) head.fields |= field::attributes;
-  if (!head.edge()) return head;
-  if (update.target.is_text()) head.fields |= field::text_target;
+  if (head.kind == UpdateKind::delete_vertex) return head;
   if (!update.label.empty()) head.fields |= field::label;
   if (update.target_label) head.fields |= field::target_label;
+  if (!head.edge()) return head;
+  if (update.target.is_text()) head.fields |= field::text_target;
   if (properties == nullptr || !properties->key) return head;
   head.fields |= field::key | (properties->key->is_text() ? field::text_key : 0);
   if (update.by_key && !head.insertion()) head.fields = (head.fields | field::by_key) & ~field::not_by_key;

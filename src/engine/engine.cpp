@@ -11,17 +11,12 @@
 
 namespace deltamatch {
 
+using engine::QueryFamily;
 using engine::StandingQuery;
 
 // Rebinds the queries that name a label which has been added to the graph or removed from it, and looks up their texts anew.
 void Engine::Impl::bind_anew() {
-  for (auto& [id, query] : standing) {
-    query->bound.bind_symbols();
-    if (!query->bound.outdated()) continue;
-    auto fresh = std::make_unique<StandingQuery>(query->bound.query, query->options, graph);
-    fresh->budget = query->budget;
-    query = std::move(fresh);
-  }
+  for (auto& [id, family] : standing) family->bind_anew(graph);
 }
 
 /// How long after its oldest edge a match of the query is reported; 0 if it has no WITHIN.
@@ -54,10 +49,13 @@ void Engine::Impl::commit(Purpose purpose) noexcept {
 
 /// Whether a standing query reads attributes of vertices.
 bool Engine::Impl::reads_vertices() const noexcept {
-  return std::ranges::any_of(standing, [](const auto& entry) { return entry.second->bound.reads_vertex_attributes(); });
+  return std::ranges::any_of(standing, [](const auto& entry) {
+    return std::ranges::any_of(entry.second->variants,
+                               [](const auto& variant) { return variant->bound.reads_vertex_attributes(); });
+  });
 }
 
-StandingQuery& Engine::Impl::find(QueryId query) {
+QueryFamily& Engine::Impl::find(QueryId query) {
   for (const auto& [id, entry_query] : standing) {
     if (id == query) return *entry_query;
   }
@@ -66,8 +64,8 @@ StandingQuery& Engine::Impl::find(QueryId query) {
 }
 
 std::string query_fingerprint(const Query& query, const QueryOptions& options) {
-  const query::Fingerprint bits = query::fingerprint(query, options.mode, options.count);
-  return to_string(MatchId{bits.high, bits.low});
+  const query::Fingerprint bits = query::fingerprint_of_variants(query, options.mode, options.count);
+  return to_string(MatchId{options.induced ? ~bits.high : bits.high, bits.low});
 }
 
 Engine::Engine(const EngineOptions& options) : impl_(std::make_unique<Impl>(options)) {}
@@ -87,15 +85,15 @@ std::vector<QueryId> Engine::replace_queries(std::span<const QueryId> removed, s
   const auto is_removed = [&](const auto& entry) { return std::ranges::find(removed, entry.first) != removed.end(); };
   std::set<std::string_view> names;
   for (const auto& entry : impl_->standing) {
-    if (!is_removed(entry)) names.insert(entry.second->bound.query.name);
+    if (!is_removed(entry)) names.insert(entry.second->query.name);
   }
-  std::vector<std::unique_ptr<StandingQuery>> fresh;
+  std::vector<std::unique_ptr<QueryFamily>> fresh;
   for (const auto& [query, options] : added) {
     if (!names.insert(query.name).second && !query.name.empty()) {
       throw Error(ErrorKind::configuration, "query '" + query.name + "'", "another standing query has this name",
                   "give each query its own name");
     }
-    fresh.push_back(std::make_unique<StandingQuery>(query, options, impl_->graph));
+    fresh.push_back(std::make_unique<QueryFamily>(query, options, impl_->graph));
   }
   Timestamp retained = 0;  // 0: for ever
   bool bounded = true;
@@ -104,9 +102,9 @@ std::vector<QueryId> Engine::replace_queries(std::span<const QueryId> removed, s
     retained = std::max(retained, impl_->report_span(query));
   };
   for (const auto& entry : impl_->standing) {
-    if (!is_removed(entry)) retain_for(entry.second->bound.query);
+    if (!is_removed(entry)) retain_for(entry.second->query);
   }
-  for (const auto& query : fresh) retain_for(query->bound.query);
+  for (const auto& query : fresh) retain_for(query->query);
   if (impl_->deletions && impl_->options.window == 0 && !bounded) {
     throw Error(ErrorKind::configuration, "order",
                 "order by time needs a window, or WITHIN in every query, because deletions are remembered for it",
@@ -194,22 +192,26 @@ BackendStatistics Engine::backend_statistics() const {
 }
 
 std::string Engine::explain(const Query& query, const QueryOptions& options) {
-  const plan::BoundQuery bound(query, options.mode, options.count, impl_->graph);
+  const engine::QueryFamily family(query, options, impl_->graph);
+  const plan::BoundQuery& bound = family.variants.back()->bound;
   impl_->graph.resolve_all();
-  return plan::to_text(bound, plan::make_delta_plans(bound), {});
+  return engine::variants_text(family) + plan::to_text(bound, plan::make_delta_plans(bound), {});
 }
 
 std::string Engine::explain(const Query& query, const StaticOptions& options, FilterReport* filtered) {
   if (std::string cliques = engine::explain_clique(impl_->clique_scene(), query, options); !cliques.empty()) return cliques;
-  return engine::explain_whole(impl_->scene(impl_->needs_cpu(options)), query, options, filtered);
+  const engine::QueryFamily family(query, options.query, impl_->graph);
+  return engine::variants_text(family) +
+         engine::explain_whole(impl_->scene(impl_->needs_cpu(options)), family.variants.back()->query, options, filtered);
 }
 
 std::string Engine::explain(QueryId query) {
   impl_->bind_anew();
-  StandingQuery& standing = impl_->find(query);
+  const QueryFamily& family = impl_->find(query);
+  StandingQuery& standing = *family.variants.back();
   if (!standing.planned) impl_->graph.resolve_all();
   standing.refresh_plans();
-  return plan::to_text(standing.bound, standing.plans, standing.actuals);
+  return engine::variants_text(family) + plan::to_text(standing.bound, standing.plans, standing.actuals);
 }
 
 GraphStatistics Engine::graph() const {
@@ -274,7 +276,7 @@ void Engine::save(const std::filesystem::path& path, std::string_view annotation
   engine::write_snapshot(
       path,
       {impl_->options.directed, impl_->options.window, impl_->batches, impl_->watermark, std::string(annotation),
-       impl_->options.schema, impl_->options.allowed_lateness, impl_->options.order, impl_->digest},
+       impl_->options.schema, impl_->options.allowed_lateness, impl_->options.order, impl_->options.self_loops, impl_->digest},
       impl_->graph,
       impl_->deletions ? impl_->deletions->entries(impl_->window.get(), impl_->watermark)
                        : std::vector<graph::Deletions::Entry>());
@@ -290,6 +292,7 @@ Engine Engine::restore(const std::filesystem::path& path, unsigned threads, std:
                  .allowed_lateness = header.lateness,
                  .order = header.order,
                  .schema = header.schema,
+                 .self_loops = header.self_loops,
                  .backend = std::move(backend)});
   Impl& impl = *engine.impl_;
   engine::read_snapshot(path, impl.graph, impl.workers, impl.deletions.get());

@@ -46,6 +46,7 @@ struct Engine::Impl {
       deletions = std::make_unique<graph::Deletions>(wanted.schema.model, wanted.directed);
       resolver.order_by_time(deletions.get());
     }
+    if (wanted.self_loops == SelfLoops::keep) graph.keep_loops();
     if (capabilities.own_memory) graph.track_changes();
   }
 
@@ -54,7 +55,7 @@ struct Engine::Impl {
   class BatchRun;
   // Takes a batch through its steps. Throws Stopped.
   BatchResult run(const UpdateBatch& batch, const BatchOptions& wanted, Purpose purpose);
-  engine::StandingQuery& find(QueryId query);
+  engine::QueryFamily& find(QueryId query);
   void bind_anew();
   /// Commits the batch of the resolver. The running digest covers it, unless it loads a graph.
   void commit(Purpose purpose) noexcept;
@@ -95,7 +96,7 @@ struct Engine::Impl {
   std::unique_ptr<match::Matcher> matcher;
   std::unique_ptr<match::Matcher> cpu_matcher;         // used beside a backend's, made when first needed
   std::unique_ptr<match::DenseSetCounter> dense_sets;  // made when first needed; null if the backend counts no cliques
-  std::vector<std::pair<QueryId, std::unique_ptr<engine::StandingQuery>>> standing;
+  std::vector<std::pair<QueryId, std::unique_ptr<engine::QueryFamily>>> standing;
   std::uint32_t next_query = 0;
   std::uint64_t batches = 0;
   std::optional<Timestamp> watermark;

@@ -7,21 +7,23 @@
 
 #include "base/checked.hpp"
 #include "base/seconds.hpp"
+#include "engine/batch/counted_batches.hpp"
 #include "engine/engine_impl.hpp"
 #include "estimate/estimator.hpp"
 
 namespace deltamatch {
 
+using engine::QueryFamily;
 using engine::StandingQuery;
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What each level of the plans found in a batch: indexed by query, plan and level.
+// What each level of the plans found in a batch: indexed by task, plan and level.
 using LevelCounts = std::vector<std::vector<std::vector<double>>>;
 
-struct Matched {  // what one query found in one pass
+struct Matched {  // what one task found in one pass
   std::vector<match::PlanResult> plans;
   Count count = 0;
   MatchDigest digest;  // only if the query lists matches
@@ -50,8 +52,12 @@ class Engine::Impl::BatchRun {
  private:
   enum class Stage : std::uint8_t { none, resolved, staged, settled };
 
+  using Tasks = engine::BatchListing::Tasks;
+  void find_tasks();
+  [[nodiscard]] Count total(std::span<const Matched> of, std::size_t query) const;
   void leave_out_expired();
   void look_for_transient();
+  void look_for_counts();
   [[nodiscard]] std::vector<match::QueryTask> make_tasks();
   std::vector<match::QueryResult> match_rounds(std::span<match::QueryTask> tasks, match::MatchSteps& steps);
   void match_alone(std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results, match::MatchSteps& steps);
@@ -61,7 +67,7 @@ class Engine::Impl::BatchRun {
   void match_together(std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results, const StopFlag* stop,
                       match::MatchSteps& steps);
   [[nodiscard]] QueryDelta delta_of(std::size_t query);
-  void net_renumbered(std::size_t query, Matched& removed, Matched& added) const;
+  void net_renumbered(std::size_t task, Matched& removed, Matched& added) const;
   void shorten(std::size_t query, QueryDelta& delta) const;
   void write_to(MatchSink& sink) const;
   void note_actuals() noexcept;
@@ -82,9 +88,12 @@ class Engine::Impl::BatchRun {
 
   std::array<match::PassWork, 3> passes_{};  // the last one is that of transient matches
   std::optional<match::TransientRule> transient_rule_;
-  std::vector<graph::Edge> deleted_;      // by records, if edges are kept for conditions
-  std::vector<Timestamp> deleted_marks_;  // their marks
-  std::vector<Matched> removed_;
+  std::vector<graph::Edge> deleted_;               // by records, if edges are kept for conditions
+  std::vector<Timestamp> deleted_marks_;           // their marks
+  std::vector<StandingQuery*> variants_;           // by task
+  std::vector<Tasks> tasks_;                       // by query
+  std::optional<engine::CountedBatches> counted_;  // if a query counts
+  std::vector<Matched> removed_;                   // by task, as are the next two
   std::vector<Matched> added_;
   std::vector<Matched> transient_;  // they appear and vanish
   LevelCounts levels_;
@@ -136,8 +145,8 @@ void Engine::Impl::BatchRun::apply() {
     engine.resolver.go_by_record(windowed && wanted_->record_by_record);
     engine.resolver.mark_changes(
         engine.retains() || (windowed && wanted_->record_by_record && !engine.standing.empty()) ||
-        std::ranges::any_of(engine.standing, [](const auto& entry) { return entry.second->bound.query.within.has_value(); }));
-    const auto relabelling = purpose_ == Purpose::start ? graph::Relabelling::undeclared : graph::Relabelling::without_edges;
+        std::ranges::any_of(engine.standing, [](const auto& entry) { return entry.second->query.within.has_value(); }));
+    const auto relabelling = purpose_ == Purpose::start ? graph::Relabelling::whole_graph : graph::Relabelling::stream;
     resolved_ = &engine.resolver.resolve(*batch_, wanted_->on_reject, engine.watermark, relabelling, engine.watch.stop());
     stage_ = Stage::resolved;
     result_.consumed = resolved_->consumed;
@@ -165,14 +174,20 @@ void Engine::Impl::BatchRun::estimate() {
       .pass = match::Pass::added, .anchors = net.inserted, .marks = resolved_->inserted_marks, .changed = net.inserted};
   if (engine_->retains()) leave_out_expired();
   look_for_transient();
-  for (const auto& [id, query] : engine_->standing) query->refresh_plans();
+  find_tasks();
+  look_for_counts();
+  for (StandingQuery* variant : variants_) variant->refresh_plans();
   if (!engine_->trials.due(net_passes())) return;
   const auto start = Clock::now();
-  std::vector<StandingQuery*> queries;
-  queries.reserve(engine_->standing.size());
-  for (const auto& [id, query] : engine_->standing) queries.push_back(query.get());
-  engine_->trials.run(engine_->graph, net_passes(), queries, engine_->on_cpu(), engine_->watch.stop());
+  engine_->trials.run(engine_->graph, net_passes(), variants_, engine_->on_cpu(), engine_->watch.stop());
   result_.seconds.estimate = seconds_since(start);
+}
+
+void Engine::Impl::BatchRun::find_tasks() {
+  for (const auto& [id, query] : engine_->standing) {
+    tasks_.push_back({variants_.size(), query->variants.size()});
+    for (const auto& variant : query->variants) variants_.push_back(variant.get());
+  }
 }
 
 // No match of an edge that has expired is reported, so the search begins at other edges only. A search that begins at one of
@@ -199,6 +214,15 @@ void Engine::Impl::BatchRun::look_for_transient() {
                 .transient = &*transient_rule_};
 }
 
+// Prepares what queries that count need to know of the batch.
+void Engine::Impl::BatchRun::look_for_counts() {
+  const auto counts = [](const StandingQuery* variant) { return variant->bound.counts_something(); };
+  if (std::ranges::none_of(variants_, counts)) return;
+  counted_.emplace(engine_->graph, engine_->resolver, passes_[1].anchors, passes_[0].anchors);
+  for (const StandingQuery* variant : variants_)
+    counted_->add(variant->bound, engine_->report_span(variant->bound.query), {engine_->watermark, resolved_->watermark});
+}
+
 void Engine::Impl::BatchRun::match() {
   const auto start = Clock::now();
   std::vector<match::QueryTask> tasks = make_tasks();
@@ -220,13 +244,20 @@ void Engine::Impl::BatchRun::match() {
 std::vector<match::QueryTask> Engine::Impl::BatchRun::make_tasks() {
   std::vector<match::QueryTask> tasks;
   std::vector<engine::BatchWatch::Followed> followed;
-  for (const auto& [id, query] : engine_->standing) {
-    tasks.push_back({&query->bound, &query->plans, query->options.list || resolved_->renumbered()});
-    tasks.back().span = engine_->report_span(query->bound.query);
-    followed.push_back({id, query->budget});
-  }
+  for (const auto& [id, query] : engine_->standing) followed.push_back({id, query->budget});
   engine_->watch.follow(followed, engine_->workers.size(), engine_->matcher->separates_tasks());
-  for (std::size_t q = 0; q < tasks.size(); ++q) engine_->watch.attach(q, tasks[q]);
+  tasks.reserve(variants_.size());
+  for (const StandingQuery* variant : variants_) {
+    const bool list = variant->options.list || resolved_->renumbered() || variant->bound.counts_something();
+    tasks.push_back({&variant->bound, &variant->plans, list});
+    tasks.back().span = engine_->report_span(variant->bound.query);
+  }
+  for (std::size_t q = 0; q < tasks_.size(); ++q) {
+    for (match::QueryTask& task : std::span(tasks).subspan(tasks_[q].first, tasks_[q].count)) {
+      engine_->watch.attach(q, task);
+      task.family = q;
+    }
+  }
   return tasks;
 }
 
@@ -235,19 +266,23 @@ std::vector<match::QueryResult> Engine::Impl::BatchRun::match_rounds(std::span<m
                                                                      match::MatchSteps& steps) {
   std::vector<match::QueryResult> results(passes().size() * tasks.size());
   std::vector<const engine::Delivery*> deliveries;
-  for (const auto& [id, query] : engine_->standing) deliveries.push_back(&query->delivery);
+  for (const StandingQuery* variant : variants_) deliveries.push_back(&variant->delivery);
   const bool renumbered = resolved_->renumbered();
   const auto begin_anew = [&] {
     engine_->listing.open(engine_->graph, tasks, deliveries, renumbered, delivers() || renumbered, engine_->watch);
+    if (counted_) counted_->filter(engine_->listing);
     for (std::size_t i = 0; i < results.size(); ++i) {
       results[i] = {};
       results[i].plans.resize(tasks[i % tasks.size()].plans->plans.size());
     }
   };
   begin_anew();
-  if (passes_[0].anchors.empty() && passes_[0].changed.empty() && passes_[1].anchors.empty()) return results;
+  const bool edges = !passes_[0].anchors.empty() || !passes_[0].changed.empty() || !passes_[1].anchors.empty();
+  if (!edges && !(counted_ && counted_->touches_vertices())) return results;
   const StopFlag* stop = engine_->watch.begin_round();
   match_together(tasks, results, stop, steps);
+  for (std::size_t t = 0; counted_ && t < tasks.size(); ++t)
+    counted_->find_turned(t, tasks[t], engine_->workers, engine_->listing);
   throw_if_stopped(engine_->watch.stop());
   if (engine_->watch.end_round()) {
     begin_anew();
@@ -270,12 +305,17 @@ void Engine::Impl::BatchRun::match_together(std::span<const match::QueryTask> ta
 
 void Engine::Impl::BatchRun::match_alone(std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results,
                                          match::MatchSteps& steps) {
-  for (std::size_t q = 0; q < tasks.size(); ++q) {
+  for (std::size_t q = 0; q < tasks_.size(); ++q) {
+    const auto [first, count] = tasks_[q];
+    const auto own = [&](std::size_t pass) { return results.subspan(pass * tasks.size() + first, count); };
     std::vector<match::QueryResult> found;
-    for (std::size_t p = 0; p < passes().size(); ++p) found.push_back(std::move(results[p * tasks.size() + q]));
-    match_together(tasks.subspan(q, 1), found, engine_->watch.begin_round(q), steps);
+    for (std::size_t p = 0; p < passes().size(); ++p) std::ranges::move(own(p), std::back_inserter(found));
+    match_together(tasks.subspan(first, count), found, engine_->watch.begin_round(q), steps);
+    for (std::size_t t = first; counted_ && t < first + count; ++t)
+      counted_->find_turned(t, tasks[t], engine_->workers, engine_->listing);
     throw_if_stopped(engine_->watch.stop());
-    for (std::size_t p = 0; p < passes().size(); ++p) results[p * tasks.size() + q] = std::move(found[p]);
+    for (std::size_t p = 0; p < passes().size(); ++p)
+      std::ranges::move(std::span(found).subspan(p * count, count), own(p).begin());
   }
   static_cast<void>(engine_->watch.end_round());
 }
@@ -291,6 +331,10 @@ std::vector<Matched> Engine::Impl::BatchRun::gather(match::Pass pass, std::span<
       results[q].records = {};
       matched[q].digest = engine_->listing.digest(q, pass);
     }
+    if (tasks[q].query->counts_something()) {
+      matched[q].count = engine_->listing.matches(q, pass);
+      if (!variants_[q]->options.list) matched[q].digest = {};
+    }
     matched[q].plans = std::move(results[q].plans);
   }
   return matched;
@@ -301,63 +345,72 @@ LevelCounts Engine::Impl::BatchRun::analyze(std::vector<match::QueryTask> tasks)
   for (match::QueryTask& task : tasks) task.list = true;
   const std::vector<graph::Resolved> query_relations = engine_->graph.resolved();
   estimate::Estimator walker(engine_->workers);
-  LevelCounts found(engine_->standing.size());
+  LevelCounts found(variants_.size());
   const estimate::Accesses& counted =
       walker.count(engine_->graph, net_passes(), tasks, match::make_programs(tasks, query_relations));
-  for (std::size_t q = 0; q < engine_->standing.size(); ++q) {
-    std::vector<plan::PlanActuals>& actuals = engine_->standing[q].second->actuals;
+  for (std::size_t t = 0; t < variants_.size(); ++t) {
+    std::vector<plan::PlanActuals>& actuals = variants_[t]->actuals;
     for (std::size_t p = 0; p < actuals.size(); ++p) {
-      actuals[p].partial_matches.resize(counted.plans[q][p].partial_matches.size());  // here, because it may fail
-      found[q].push_back(counted.plans[q][p].partial_matches);
+      actuals[p].partial_matches.resize(counted.plans[t][p].partial_matches.size());  // here, because it may fail
+      found[t].push_back(counted.plans[t][p].partial_matches);
     }
   }
   return found;
 }
 
+// The matches of all variants of a query.
+Count Engine::Impl::BatchRun::total(std::span<const Matched> of, std::size_t query) const {
+  if (of.empty()) return 0;
+  Count sum = 0;
+  for (const Matched& matched : of.subspan(tasks_[query].first, tasks_[query].count)) sum = checked_add(sum, matched.count);
+  return sum;
+}
+
 QueryDelta Engine::Impl::BatchRun::delta_of(std::size_t query) {
-  Matched& removed = removed_[query];
-  Matched& added = added_[query];
   QueryDelta delta;
   delta.query = engine_->standing[query].first;
-  const Count passing = transient_.empty() ? 0 : transient_[query].count;
-  delta.shortfall =
-      engine_->watch.shortfall(query, checked_add(checked_add(removed.count, added.count), checked_mul(passing, Count{2})));
-  if (resolved_->renumbered() && delta.complete()) net_renumbered(query, removed, added);
-  if (!resolved_->renumbered() || delta.complete()) {
-    delta.added = added.count;
-    delta.removed = removed.count;
-    delta.added_digest = added.digest;
-    delta.removed_digest = removed.digest;
-  }
-  if (passing > 0 && delta.complete()) {
-    delta.added = checked_add(delta.added, passing);
-    delta.added_digest.add_all(transient_[query].digest);
-    if (!engine_->standing[query].second->bound.query.within) {  // else what ages does not vanish
-      delta.removed = checked_add(delta.removed, passing);
-      delta.removed_digest.add_all(transient_[query].digest);
+  const Count passing = total(transient_, query);
+  delta.shortfall = engine_->watch.shortfall(
+      query, checked_add(checked_add(total(removed_, query), total(added_, query)), checked_mul(passing, Count{2})));
+  for (std::size_t t = tasks_[query].first; t < tasks_[query].first + tasks_[query].count; ++t) {
+    Matched& removed = removed_[t];
+    Matched& added = added_[t];
+    if (resolved_->renumbered() && delta.complete()) net_renumbered(t, removed, added);
+    if (!resolved_->renumbered() || delta.complete()) {
+      delta.added = checked_add(delta.added, added.count);
+      delta.removed = checked_add(delta.removed, removed.count);
+      delta.added_digest.add_all(added.digest);
+      delta.removed_digest.add_all(removed.digest);
+    }
+    if (passing > 0 && delta.complete()) {
+      delta.added = checked_add(delta.added, transient_[t].count);
+      delta.added_digest.add_all(transient_[t].digest);
+      if (!variants_[t]->bound.query.within) {  // else what ages does not vanish
+        delta.removed = checked_add(delta.removed, transient_[t].count);
+        delta.removed_digest.add_all(transient_[t].digest);
+      }
     }
   }
   if (!delta.complete()) shorten(query, delta);
   return delta;
 }
 
-// Recounts the matches of a query after a vertex or an edge got a fresh number. A match listed under both signs has not
-// changed.
-void Engine::Impl::BatchRun::net_renumbered(std::size_t query, Matched& removed, Matched& added) const {
+// Recounts the matches of a task after a vertex or an edge got a fresh number. A match listed under both signs has not changed.
+void Engine::Impl::BatchRun::net_renumbered(std::size_t task, Matched& removed, Matched& added) const {
   for (const bool sign : {false, true}) {
     Matched& matched = sign ? added : removed;
     matched.count = 0;
     matched.digest = {};
-    engine_->listing.for_each(query, sign, UINT64_MAX, [&](const engine::ListedMatch& match) {
+    engine_->listing.for_each({task, 1}, sign, UINT64_MAX, [&](std::size_t, const engine::ListedMatch& match) {
       ++matched.count;
-      if (engine_->standing[query].second->options.list) matched.digest.add(match.id);
+      if (variants_[task]->options.list) matched.digest.add(match.id);
     });
   }
 }
 
 // Sets what is reported for a query that exceeded its budget.
 void Engine::Impl::BatchRun::shorten(std::size_t query, QueryDelta& delta) const {
-  const StandingQuery& of = *engine_->standing[query].second;
+  const QueryFamily& of = *engine_->standing[query].second;
   if (!of.options.list) return;
   const bool partial = delivers() && wanted_->report_partial;
   if (partial && of.budget.matches) {
@@ -368,8 +421,8 @@ void Engine::Impl::BatchRun::shorten(std::size_t query, QueryDelta& delta) const
     MatchDigest& digest = sign ? delta.added_digest : delta.removed_digest;
     digest = {};
     if (!partial) continue;
-    engine_->listing.for_each(query, sign, static_cast<std::uint64_t>(sign ? delta.added : delta.removed),
-                              [&](const engine::ListedMatch& match) { digest.add(match.id); });
+    engine_->listing.for_each(tasks_[query], sign, static_cast<std::uint64_t>(sign ? delta.added : delta.removed),
+                              [&](std::size_t, const engine::ListedMatch& match) { digest.add(match.id); });
   }
 }
 
@@ -393,7 +446,7 @@ void Engine::Impl::BatchRun::write_to(MatchSink& sink) const {
   const graph::NetBatch& net = resolved_->net;
   sink.begin(number);
   for (std::size_t q = 0; q < engine_->standing.size(); ++q) {
-    const StandingQuery& query = *engine_->standing[q].second;
+    const QueryFamily& query = *engine_->standing[q].second;
     if (!query.options.list) continue;
     const QueryDelta& delta = result_.queries[q];
     std::uint64_t written = 0;
@@ -401,17 +454,18 @@ void Engine::Impl::BatchRun::write_to(MatchSink& sink) const {
       const Count matches = added ? delta.added : delta.removed;
       if (!delta.complete() && (!wanted_->report_partial || matches == 0)) continue;
       const std::uint64_t most = delta.complete() ? UINT64_MAX : static_cast<std::uint64_t>(matches);
-      engine_->listing.deliver(q, {added, number, resolved_->watermark, added ? net.inserted : net.removed}, most, sink);
+      engine_->listing.deliver(tasks_[q], {added, number, resolved_->watermark, added ? net.inserted : net.removed}, most,
+                               sink);
       if (!delta.complete()) written += most;
     }
-    if (delta.complete() && !transient_.empty() && transient_[q].count > 0) {
+    if (delta.complete() && total(transient_, q) > 0) {
       for (const bool added : {true, false}) {
-        if (!added && query.bound.query.within) continue;
-        engine_->listing.deliver(q, {added, number, resolved_->watermark, added ? net.inserted : net.removed, true}, UINT64_MAX,
-                                 sink);
+        if (!added && query.query.within) continue;
+        engine_->listing.deliver(tasks_[q], {added, number, resolved_->watermark, added ? net.inserted : net.removed, true},
+                                 UINT64_MAX, sink);
       }
     }
-    if (!delta.complete()) sink.end({query.bound.query.name, written, delta.shortfall, number});
+    if (!delta.complete()) sink.end({query.query.name, written, delta.shortfall, number});
   }
 }
 
@@ -436,8 +490,8 @@ BatchResult Engine::Impl::BatchRun::settle() noexcept {
 
 // Adds what the plans found to the measured figures of explain.
 void Engine::Impl::BatchRun::note_actuals() noexcept {
-  for (std::size_t q = 0; q < engine_->standing.size(); ++q) {
-    StandingQuery& query = *engine_->standing[q].second;
+  for (std::size_t q = 0; q < variants_.size(); ++q) {
+    StandingQuery& query = *variants_[q];
     for (std::size_t p = 0; p < query.actuals.size(); ++p) {
       plan::PlanActuals& actuals = query.actuals[p];
       for (const auto* pass : {&removed_[q].plans[p], &added_[q].plans[p]}) {

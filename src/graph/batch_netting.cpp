@@ -119,7 +119,7 @@ void BatchNetting::move_untouched(std::span<const EdgeUpdate> entries) {
   for (const auto& [before, fresh] : moved_) {
     const VertexId vertex = before;
     graph_->for_each_edge(vertex, true, [&](const Edge& edge, Timestamp time) {
-      if (edge.head == vertex && moved_.contains(edge.tail)) return;  // the other end handles it
+      if (edge.head == vertex && edge.tail != vertex && moved_.contains(edge.tail)) return;  // the other end handles it
       const auto touched = std::lower_bound(entries.begin(), entries.end(), edge,
                                             [](const EdgeUpdate& entry, const Edge& wanted) { return entry.edge < wanted; });
       if (touched != entries.end() && touched->edge == edge) return;

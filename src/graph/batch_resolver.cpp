@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <boost/sort/pdqsort/pdqsort.hpp>
+#include <string>
 #include <utility>
+
+#include "deltamatch/labels.hpp"
 
 namespace deltamatch::graph {
 
@@ -171,11 +174,13 @@ std::size_t BatchResolver::named_after_death() const {
   };
   boost::unordered_flat_map<VertexId, Life> dying;
   for (const Expired& each : result_.passed) {
-    for (const VertexId vertex : {each.edge.tail, each.edge.head}) {
+    const auto ends = [&](VertexId vertex) {
       Life& life = dying[vertex];
       ++life.ended;
       life.newest = std::max(life.newest, each.time);
-    }
+    };
+    ends(each.edge.tail);
+    if (each.edge.tail != each.edge.head) ends(each.edge.head);
   }
   const auto is_late = [&](std::size_t i) {
     const Update& update = updates_[i];
@@ -183,9 +188,10 @@ std::size_t BatchResolver::named_after_death() const {
   };
   const auto for_each_end = [&](const Update& update, auto&& visit) {
     const bool edge = update.kind == UpdateKind::insert_edge;
-    if ((!edge && update.kind != UpdateKind::insert_vertex) || (edge && update.source == update.target)) return;
+    const bool loop = edge && update.source == update.target;
+    if ((!edge && update.kind != UpdateKind::insert_vertex) || (loop && !graph_->keeps_loops())) return;
     visit(origin(graph_->dictionary.find(update.source)));
-    if (edge) visit(origin(graph_->dictionary.find(update.target)));
+    if (edge && !loop) visit(origin(graph_->dictionary.find(update.target)));
   };
   const std::size_t read = std::min(updates_.size(), running_.size());
   for (std::size_t i = 0; i < read; ++i) {
@@ -352,7 +358,8 @@ std::optional<RejectReason> BatchResolver::read_edge(const Update& update, std::
   const bool insert = update.kind == UpdateKind::insert_edge;
   const bool keyed = graph_->model() == EdgeModel::keyed;
   if (keyed && !insert) return delete_keyed(update, index);
-  if (update.source == update.target) {
+  const bool loop = update.source == update.target;
+  if (loop && !graph_->keeps_loops()) {
     ++result_.ignored.self_loop;
     return keyed && update.key() ? delete_keyed(update, index) : std::nullopt;
   }
@@ -362,12 +369,15 @@ std::optional<RejectReason> BatchResolver::read_edge(const Update& update, std::
   if (insert && window_ != nullptr && !update.time) return RejectReason::missing_time;
   const BatchLookUp::Ends& ends = look_up_[index];
   Mention source = mention(update.source, find(update.source, ends.source_hash, ends.source), update.source_label);
+  if (loop && !may_be_one(update)) return RejectReason::label_conflict;
+  if (loop && insert && !source.conflict && !settle(source))
+    return RejectReason::label_limit;  // the vertex is known from now on
   Mention target = mention(update.target, find(update.target, ends.target_hash, ends.target), update.target_label);
   if (source.conflict || target.conflict) return RejectReason::label_conflict;
-  if (insert && (!settle(source) || !settle(target))) return RejectReason::label_limit;
+  if (insert && ((!loop && !settle(source)) || !settle(target))) return RejectReason::label_limit;
   if (!insert && graph_->model() == EdgeModel::simple && timely(update) && !passed(*update.time)) deletions_->note(update);
-  const VertexId tail = source.vertex;
   const VertexId head = target.vertex;
+  const VertexId tail = loop ? head : source.vertex;
   const auto gone = [&](VertexId vertex) { return vertex == invalid_vertex || deleted_.contains(vertex); };
   if (!insert && (gone(tail) || gone(head))) {
     delete_unknown(index);
@@ -392,6 +402,12 @@ std::optional<RejectReason> BatchResolver::read_edge(const Update& update, std::
       break;
   }
   return std::nullopt;
+}
+
+/// Whether what a self-loop states of its two ends can be true of one vertex: the same labels, or those of one end alone.
+bool BatchResolver::may_be_one(const Update& update) {
+  return !update.source_label || !update.target_label ||
+         canonical_labels(*update.source_label) == canonical_labels(*update.target_label);
 }
 
 /// Reads an update in a graph of the model `simple`.
@@ -672,19 +688,36 @@ std::optional<LabelId> BatchResolver::edge_label(const Update& update, LabelId l
 
 std::optional<RejectReason> BatchResolver::read_vertex(const Update& update, std::uint32_t index) {
   const BatchLookUp::Ends& ends = look_up_[index];
-  Mention vertex = mention(update.source, find(update.source, ends.source_hash, ends.source), update.source_label);
+  const VertexId known = find(update.source, ends.source_hash, ends.source);
+  if (update.kind == UpdateKind::insert_vertex) return declare(update, known);
+  const Mention vertex = mention(update.source, known, update.source_label);
   if (vertex.conflict) return RejectReason::label_conflict;
-  if (update.kind == UpdateKind::insert_vertex) {
-    const auto values = update.properties == nullptr ? std::span<const AttributeValue>() : update.properties->attributes;
-    if (find_misfit(graph_->schema().vertices, values)) return RejectReason::bad_value;
-    if (!settle(vertex)) return RejectReason::label_limit;
-    if (!values.empty()) set_attributes(vertex.vertex, values);
-    set_declared(vertex.vertex, true);
-  } else if (vertex.vertex == invalid_vertex || deleted_.contains(vertex.vertex)) {
+  if (vertex.vertex == invalid_vertex || deleted_.contains(vertex.vertex)) {
     ++result_.ignored.absent_delete;
   } else {
     delete_vertex(vertex.vertex, index);
   }
+  return std::nullopt;
+}
+
+/// Reads the insertion of a vertex, which may be known.
+std::optional<RejectReason> BatchResolver::declare(const Update& update, VertexId known) {
+  std::optional<std::string_view> labels = update.source_label;
+  std::string changed;
+  if (update.changes_labels()) {
+    const bool lives = known != invalid_vertex && !deleted_.contains(known);
+    changed = labels ? canonical_labels(*labels) : std::string(lives ? label_text(known) : "");
+    if (!update.label.empty()) changed = add_labels(changed, update.label);
+    if (update.target_label) changed = remove_labels(changed, *update.target_label);
+    labels = changed;
+  }
+  Mention vertex = mention(update.source, known, labels, true);
+  if (vertex.conflict && !update.changes_labels()) return RejectReason::label_conflict;
+  const auto values = update.properties == nullptr ? std::span<const AttributeValue>() : update.properties->attributes;
+  if (find_misfit(graph_->schema().vertices, values)) return RejectReason::bad_value;
+  if (!settle(vertex)) return RejectReason::label_limit;
+  if (!values.empty()) set_attributes(vertex.vertex, values);
+  set_declared(vertex.vertex, true);
   return std::nullopt;
 }
 
@@ -753,7 +786,9 @@ std::optional<LabelId> BatchResolver::intern(LabelTable& table, std::string_view
   return fresh.back();
 }
 
-BatchResolver::Mention BatchResolver::mention(const Id& id, VertexId vertex, const std::optional<std::string_view>& label) {
+/// `declares`: a record of the vertex itself states the label.
+BatchResolver::Mention BatchResolver::mention(const Id& id, VertexId vertex, const std::optional<std::string_view>& label,
+                                              bool declares) {
   Mention mention;
   mention.id = id;
   mention.vertex = vertex;
@@ -761,17 +796,29 @@ BatchResolver::Mention BatchResolver::mention(const Id& id, VertexId vertex, con
   if (mention.vertex == invalid_vertex || (!deleted_.empty() && deleted_.contains(mention.vertex))) {
     mention.fresh = true;
   } else if (label && known_label(*label) != graph_->dictionary.label(mention.vertex)) {
-    mention.conflict = keeps_label(mention.vertex);
-    mention.fresh = true;
+    mention.fresh = restates(mention, declares);
   }
   return mention;
+}
+
+/// Whether a known vertex gets the label of the mention, which is not spelled like its own. Says if it must not.
+bool BatchResolver::restates(Mention& mention, bool declares) {
+  const std::string_view now = label_text(mention.vertex);
+  const std::string stated = canonical_labels(mention.label);
+  if (stated == now) return false;
+  const bool whole_graph = relabelling_ == Relabelling::whole_graph;
+  const bool sets = declares && !whole_graph;
+  if (!sets && !stated.empty() && includes_labels(now, stated)) return false;
+  const bool adds = declares && !graph_->dictionary.declared(mention.vertex) && includes_labels(stated, now);
+  mention.conflict = !sets && !adds && keeps_label(mention.vertex);
+  return true;
 }
 
 /// Creates or relabels the vertex as mentioned. Returns false if its label would exceed the limit.
 bool BatchResolver::settle(Mention& mention) {
   if (!mention.fresh) return true;
   std::optional<LabelId> label = known_label(mention.label);
-  if (!label) label = intern(graph_->vertex_labels, mention.label, fresh_vertex_labels_);
+  if (!label) label = intern(graph_->vertex_labels, canonical_labels(mention.label), fresh_vertex_labels_);
   if (!label) return false;
   graph_->dictionary.expect(*label);
   mention.vertex = become(mention, *label);
@@ -899,7 +946,7 @@ std::vector<EdgeUpdate> BatchResolver::states_of(VertexId vertex) {
 
 bool BatchResolver::keeps_label(VertexId vertex) {
   if (graph_->dictionary.label(vertex) == empty_label) return false;
-  return (relabelling_ == Relabelling::undeclared && graph_->dictionary.declared(vertex)) || has_live_edges(vertex);
+  return (relabelling_ == Relabelling::whole_graph && graph_->dictionary.declared(vertex)) || has_live_edges(vertex);
 }
 
 bool BatchResolver::has_live_edges(VertexId vertex) {

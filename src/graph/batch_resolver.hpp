@@ -3,7 +3,8 @@
 // Updates are read in order: ids become dense numbers, labels are checked, vertices are created and deleted. Then the last
 // state of each edge counts. If an update of a record is refused, the whole record is undone.
 //
-// A vertex may take another label: its first one, or one after it was deleted or has lost its edges. If settled edges know it
+// A label here is what the dictionary has for a vertex: one number for all of the vertex's labels (deltamatch/labels.hpp). A
+// record of a vertex may give it another one at any time, as may a record that states the first one. If settled edges know it
 // by the label before, it continues under a fresh dense number. So each dense vertex has one label before and after the batch.
 //
 // All changes to the dictionary and the window can be undone until `commit`. Labels get their numbers when they are first read.
@@ -31,15 +32,18 @@
 #include "graph/batch_netting.hpp"
 #include "graph/data_graph.hpp"
 #include "graph/deletions.hpp"
+#include "graph/vertex_changes.hpp"
 #include "graph/window.hpp"
 
 namespace deltamatch::graph {
 
 /// When a record may give a vertex another label than the one it has. A vertex without a label may get its first one at any
-/// time.
+/// time. What states a part of a vertex's labels gives it no other label, unless it is the record of a vertex in a stream.
 enum class Relabelling : std::uint8_t {
-  without_edges,  ///< if the vertex has no edges
-  undeclared,     ///< if it also was not declared by a record; so giving a graph twice has the same effect as once
+  stream,  ///< the record of a vertex at any time, that of an edge if the vertex has no edges
+  /// Neither, if the vertex has edges or was declared by a record, so that giving a graph twice has the same effect as once. A
+  /// record of a vertex may add to what edges have stated, and say which labels to add or to remove.
+  whole_graph,
 };
 
 class BatchResolver {
@@ -79,7 +83,11 @@ class BatchResolver {
   /// Resolves a batch against the settled graph. `watermark` is the one before the batch. Strong guarantee. The result is valid
   /// until the next call. Throws Stopped soon after `stop` is set (it may be null).
   const ResolvedBatch& resolve(const UpdateBatch& batch, OnReject on_reject, std::optional<Timestamp> watermark,
-                               Relabelling relabelling = Relabelling::without_edges, const StopFlag* stop = nullptr);
+                               Relabelling relabelling = Relabelling::stream, const StopFlag* stop = nullptr);
+  /// The vertices that the resolved batch creates, gives up or changes. Call it once the batch is staged. Vertices that are
+  /// given up only because edges were kept long enough for conditions are left out. Valid until the batch is committed or
+  /// undone. O(what the batch does to vertices).
+  [[nodiscard]] VertexChanges vertex_changes() const;
   /// Call this after the graph has settled the net batch. Refreshes times and releases vertices.
   void commit() noexcept;
   /// The same. Returns the running digest after this batch, which has a number (batch_digest.cpp).
@@ -152,6 +160,7 @@ class BatchResolver {
   std::optional<RejectReason> read(const Update& update, std::uint32_t index);
   std::optional<RejectReason> read_edge(const Update& update, std::uint32_t index);
   std::optional<RejectReason> read_vertex(const Update& update, std::uint32_t index);
+  [[nodiscard]] static bool may_be_one(const Update& update);
   void read_simple(const Update& update, std::uint32_t index, const Edge& like);
   void read_event(const Update& update, std::uint32_t index, const Edge& like);
   [[nodiscard]] std::optional<Edge> newest_event(const Edge& like, std::optional<Timestamp> time);
@@ -179,15 +188,23 @@ class BatchResolver {
   void set_attributes(VertexId& vertex, std::span<const AttributeValue> values);
   void replace_values(VertexId vertex, std::span<const Word> words);
   VertexId rebind(VertexId vertex, LabelId label, bool deleted);
+  void list_former(std::span<const VertexId> created, std::vector<VertexChanges::Former>& former) const;
+  [[nodiscard]] std::vector<VertexId> ends_of_deleted() const;
+  [[nodiscard]] std::uint32_t edges_after(VertexId vertex) const;
   void delete_unknown(std::uint32_t index);
   void read_retired(bool looked_up_ahead);
   [[nodiscard]] VertexId find(const Id& id, std::uint32_t hash, VertexId looked_up) const;
-  Mention mention(const Id& id, VertexId vertex, const std::optional<std::string_view>& label);
+  Mention mention(const Id& id, VertexId vertex, const std::optional<std::string_view>& label, bool declares = false);
+  [[nodiscard]] bool restates(Mention& mention, bool declares);
+  std::optional<RejectReason> declare(const Update& update, VertexId known);
   [[nodiscard]] bool settle(Mention& mention);
   VertexId become(const Mention& mention, LabelId label);
   VertexId earlier_self(VertexId fresh, LabelId label, std::span<const Word> words);
   void set_declared(VertexId vertex, bool declared);
   [[nodiscard]] std::optional<LabelId> known_label(std::string_view text);
+  [[nodiscard]] std::string_view label_text(VertexId vertex) const {
+    return graph_->vertex_labels.text(graph_->dictionary.label(vertex));
+  }
   [[nodiscard]] std::optional<LabelId> intern(LabelTable& table, std::string_view text, std::vector<LabelId>& fresh) const;
   [[nodiscard]] std::optional<LabelId> edge_label(const Update& update, LabelId looked_up);
   void take_labels_back(std::size_t vertex_labels, std::size_t edge_labels) noexcept;
@@ -213,7 +230,7 @@ class BatchResolver {
   Workers* workers_;
   std::span<const Update> updates_;
   std::optional<Timestamp> watermark_;  // before the batch
-  Relabelling relabelling_ = Relabelling::without_edges;
+  Relabelling relabelling_ = Relabelling::stream;
   const StopFlag* stop_ = nullptr;
   ResolvedBatch result_;
   BatchLookUp look_up_;

@@ -75,7 +75,7 @@ bool DataGraph::contains(const Edge& edge) const noexcept {
   const bool from_tail = base_.degree(edge.tail) <= base_.degree(edge.head);
   const VertexId vertex = from_tail ? edge.tail : edge.head;
   const VertexId neighbour = from_tail ? edge.head : edge.tail;
-  const Direction direction = !directed_ ? Direction::both : from_tail ? Direction::out : Direction::in;
+  const Direction direction = direction_of(edge, from_tail);
   const RelationId relation = relations_.find(direction, edge.which, dictionary.label(neighbour));
   if (relation == no_relation) return false;
   const auto ids = base_.ids(vertex, relation);
@@ -87,8 +87,7 @@ std::optional<Timestamp> DataGraph::time(const Edge& edge) const noexcept {
     if (!contains(edge)) return std::nullopt;
     return edge_table->time(edge.which).value_or(0);
   }
-  const RelationId relation =
-      relations_.find(directed_ ? Direction::out : Direction::both, edge.which, dictionary.label(edge.head));
+  const RelationId relation = relations_.find(direction_of(edge, true), edge.which, dictionary.label(edge.head));
   const std::uint32_t* words = relation == no_relation ? nullptr : base_.payload(edge.tail, relation, edge.head);
   if (words == nullptr) return std::nullopt;
   Timestamp time = 0;
@@ -101,8 +100,8 @@ void DataGraph::set_time(const Edge& edge, Timestamp time) noexcept {
     const RelationId relation = relations_.find(direction, edge.which, dictionary.label(neighbour));
     std::memcpy(base_.payload(vertex, relation, neighbour), &time, sizeof time);
   };
-  write(edge.tail, directed_ ? Direction::out : Direction::both, edge.head);
-  write(edge.head, directed_ ? Direction::in : Direction::both, edge.tail);
+  write(edge.tail, direction_of(edge, true), edge.head);
+  if (edge.tail != edge.head) write(edge.head, direction_of(edge, false), edge.tail);
 }
 
 QueryRelationId DataGraph::add_query_relation(const QueryRelation& query_relation) {
@@ -347,7 +346,23 @@ void DataGraph::halves_of(std::span<const Edge> edges, std::span<const Timestamp
       halves[edges.size() + i].payload = halves[edges.size() + i].tag;
     }
   }
+  if (keeps_loops_) join_halves_of_loops(edges, halves);
   group_half_edges(halves, spare_);
+}
+
+/// A self-loop has one half-edge, in a list of its own.
+void DataGraph::join_halves_of_loops(std::span<const Edge> edges, std::vector<HalfEdge>& halves) {
+  std::size_t kept = edges.size();
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    const Edge& edge = edges[i];
+    if (edge.tail != edge.head) {
+      halves[kept++] = halves[edges.size() + i];
+      continue;
+    }
+    halves[i].relation = relations_.intern(Direction::loop, label_of(edge), dictionary.label(edge.tail));
+    if (edge_table) halves[i].payload = halves[i].tag = entry_tag(edge.which, false);
+  }
+  halves.resize(kept);
 }
 
 void DataGraph::note_times(std::span<const Edge> added) {
@@ -439,10 +454,10 @@ std::vector<EdgeLabelFigures> DataGraph::edge_label_figures() const {
   for (RelationId relation = 0; relation < figures.size(); ++relation) {
     if (figures[relation].entries == 0) continue;  // its label may have been freed, and have a number beyond the table
     EdgeLabelFigures& label = labels[relations_[relation].edge_label];
-    label.edges += figures[relation].entries;
+    label.edges += figures[relation].entries * (relations_[relation].direction == Direction::loop ? 2 : 1);
     label.bytes += base_.list_bytes(figures[relation]);
   }
-  for (EdgeLabelFigures& label : labels) label.edges /= 2;  // there is an entry at each end
+  for (EdgeLabelFigures& label : labels) label.edges /= 2;  // there is an entry at each end, and one of a self-loop
   return labels;
 }
 

@@ -81,6 +81,9 @@ class DataGraph {
   DataGraph(bool directed, bool timed, SlabAllocator& slabs = heap_slabs(), Schema schema = {});
 
   [[nodiscard]] bool directed() const noexcept { return directed_; }
+  /// Whether edges from a vertex to itself are kept. Say so before there are any.
+  [[nodiscard]] bool keeps_loops() const noexcept { return keeps_loops_; }
+  void keep_loops() noexcept { keeps_loops_ = true; }
   [[nodiscard]] bool timed() const noexcept { return base_.column() == Column::time || edge_table; }
   [[nodiscard]] const Schema& schema() const noexcept { return schema_; }
   [[nodiscard]] EdgeModel model() const noexcept { return schema_.model; }
@@ -211,6 +214,12 @@ class DataGraph {
   [[nodiscard]] VertexId shorter_end(const Edge& edge) const noexcept {
     return base_.degree(edge.tail) <= base_.degree(edge.head) ? edge.tail : edge.head;
   }
+  /// The direction of the entry of an edge at its tail, or at its head.
+  [[nodiscard]] Direction direction_of(const Edge& edge, bool at_tail) const noexcept {
+    if (edge.tail == edge.head) return Direction::loop;
+    return !directed_ ? Direction::both : at_tail ? Direction::out : Direction::in;
+  }
+  void join_halves_of_loops(std::span<const Edge> edges, std::vector<HalfEdge>& halves);
   void halves_of(std::span<const Edge> edges, std::span<const Timestamp> times, std::vector<HalfEdge>& halves);
   void note_times(std::span<const Edge> added);
   void derive(const HalfEdge& half, std::vector<HalfEdge>& out) const;
@@ -223,6 +232,7 @@ class DataGraph {
                                     RelationId& only) const noexcept;
 
   bool directed_;
+  bool keeps_loops_ = false;
   Schema schema_;
   SlabAllocator* slabs_;
   Adjacency base_;
@@ -247,7 +257,7 @@ class DataGraph {
 
 template <class Visit>
 void DataGraph::for_each_parallel(VertexId tail, VertexId head, LabelId label, Visit&& visit) const {
-  const Direction direction = directed_ ? Direction::out : Direction::both;
+  const Direction direction = direction_of({tail, head, 0}, true);
   const RelationId relation = relations_.find(direction, label, dictionary.label(head));
   if (relation == no_relation || tail >= base_.vertices()) return;
   const std::span<const std::uint32_t> ids = base_.ids(tail, relation);

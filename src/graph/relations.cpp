@@ -17,8 +17,9 @@ bool holds(const std::vector<LabelId>& labels, LabelId label) noexcept {
 }  // namespace
 
 bool QueryRelation::covers(const BaseRelation& relation) const noexcept {
-  return (direction == Direction::both || direction == relation.direction) && holds(edge_labels, relation.edge_label) &&
-         holds(neighbour_labels, relation.neighbour_label);
+  const bool along = relation.direction == Direction::loop ? loops || direction == Direction::loop
+                                                           : direction == Direction::both || direction == relation.direction;
+  return along && holds(edge_labels, relation.edge_label) && holds(neighbour_labels, relation.neighbour_label);
 }
 
 RelationId BaseRelations::intern(Direction direction, LabelId edge_label, LabelId neighbour_label) {

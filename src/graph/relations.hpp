@@ -17,11 +17,12 @@
 namespace deltamatch::graph {
 
 /// The direction of an edge, seen from a vertex: out to the neighbour, or in from it. `both` is the only direction in
-/// undirected data. In directed data it is the union of the other two.
-enum class Direction : std::uint8_t { out, in, both };
+/// undirected data. In directed data it is the union of the other two. `loop` is that of an edge from a vertex to itself. So no
+/// list of neighbours has the vertex itself, unless it asks for loops.
+enum class Direction : std::uint8_t { out, in, both, loop };
 
 constexpr Direction reverse(Direction direction) noexcept {
-  return direction == Direction::both ? direction : direction == Direction::out ? Direction::in : Direction::out;
+  return direction == Direction::out ? Direction::in : direction == Direction::in ? Direction::out : direction;
 }
 
 /// The common properties of the entries in one base relation.
@@ -36,6 +37,7 @@ struct QueryRelation {
   Direction direction = Direction::both;
   std::vector<LabelId> edge_labels;
   std::vector<LabelId> neighbour_labels;
+  bool loops = false;  ///< beside those of the direction
   friend bool operator==(const QueryRelation&, const QueryRelation&) = default;
 
   [[nodiscard]] bool covers(const BaseRelation& relation) const noexcept;
@@ -61,7 +63,7 @@ class BaseRelations {
  private:
   std::vector<BaseRelation> all_;
   std::vector<std::vector<RelationId>> of_label_;
-  boost::unordered_flat_map<std::uint64_t, RelationId> numbers_[3];  // by direction; key: edge label, neighbour label
+  boost::unordered_flat_map<std::uint64_t, RelationId> numbers_[4];  // by direction; key: edge label, neighbour label
 };
 
 }  // namespace deltamatch::graph

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <tuple>
 
 namespace deltamatch::graph {
 
@@ -38,6 +37,27 @@ class LastRelation {
   LabelId label_ = empty_label;
   LabelId neighbour_label_ = empty_label;
   RelationId relation_ = no_relation;
+};
+
+/// Finds the relations under which an edge stands in lists: one for each end, or one for a self-loop.
+class RelationsOfEdge {
+ public:
+  explicit RelationsOfEdge(const DataGraph& graph) noexcept
+      : out_(graph, graph.directed() ? Direction::out : Direction::both),
+        in_(graph, graph.directed() ? Direction::in : Direction::both),
+        loop_(graph, Direction::loop) {}
+  /// Calls visit(vertex, neighbour, relation) for each list.
+  template <class Visit>
+  void for_each(const Edge& edge, LabelId label, Visit&& visit) {
+    if (edge.tail == edge.head) return visit(edge.tail, edge.head, loop_.find(label, edge.head));
+    visit(edge.tail, edge.head, out_.find(label, edge.head));
+    visit(edge.head, edge.tail, in_.find(label, edge.tail));
+  }
+
+ private:
+  LastRelation out_;
+  LastRelation in_;
+  LastRelation loop_;
 };
 
 }  // namespace
@@ -87,35 +107,29 @@ void TimeLists::prefetch_ahead(std::span<const Edge> edges, std::size_t at, Whic
 void TimeLists::insert(const DataGraph& graph, std::span<const Edge> edges) {
   arena_->recycle();
   const EdgeTable& table = *graph.edge_table;
-  LastRelation out(graph, graph.directed() ? Direction::out : Direction::both);
-  LastRelation in(graph, graph.directed() ? Direction::in : Direction::both);
+  RelationsOfEdge lists_of(graph);
   if (rows_.size() < graph.dictionary.capacity()) rows_.resize(graph.dictionary.capacity());
   for (std::size_t i = 0; i < edges.size(); ++i) {
     prefetch_ahead(edges, i, [](const List& list) { return list.end; });
     const Edge& edge = edges[i];
     const Timestamp time = time_of(graph, edge.which);
-    const LabelId label = table.label(edge.which);
-    for (const auto& [vertex, neighbour, relation] : {std::tuple(edge.tail, edge.head, out.find(label, edge.head)),
-                                                      std::tuple(edge.head, edge.tail, in.find(label, edge.tail))}) {
-      if (!lists(relation)) continue;
+    lists_of.for_each(edge, table.label(edge.which), [&](VertexId vertex, VertexId neighbour, RelationId relation) {
+      if (!lists(relation)) return;
       newest_ = std::max(newest_, time);
       add(list_of(vertex, relation), {time, neighbour, edge.which});
-    }
+    });
   }
 }
 
 void TimeLists::remove(const DataGraph& graph, std::span<const Edge> edges) {
-  LastRelation out(graph, graph.directed() ? Direction::out : Direction::both);
-  LastRelation in(graph, graph.directed() ? Direction::in : Direction::both);
+  RelationsOfEdge lists_of(graph);
   for (std::size_t i = 0; i < edges.size(); ++i) {
     prefetch_ahead(edges, i, [](const List& list) { return list.begin; });
     const Edge& edge = edges[i];
     const Timestamp time = time_of(graph, edge.which);
-    const LabelId label = graph.edge_table->label(edge.which);
-    for (const auto& [vertex, neighbour, relation] : {std::tuple(edge.tail, edge.head, out.find(label, edge.head)),
-                                                      std::tuple(edge.head, edge.tail, in.find(label, edge.tail))}) {
+    lists_of.for_each(edge, graph.edge_table->label(edge.which), [&](VertexId vertex, VertexId neighbour, RelationId relation) {
       if (lists(relation)) take(list_of(vertex, relation), {time, neighbour, edge.which});
-    }
+    });
   }
 }
 

@@ -6,6 +6,7 @@
 #include "base/checked.hpp"
 #include "match/anchor_conditions.hpp"
 #include "match/conditional_enumerator.hpp"
+#include "match/family_rule.hpp"
 #include "match/matcher.hpp"
 #include "match/pieces.hpp"
 #include "match/plan_index.hpp"
@@ -50,6 +51,8 @@ struct Worker {
   AnchorConditions anchor_conditions;
   std::vector<std::uint32_t> taken;  // indices of pieces
   std::vector<DonatedWork> donated;
+  std::uint32_t lacking_anchor = 0;  // the anchor at which these plans had no edges to go on with
+  std::vector<PlanRef> lacking;
 };
 
 class CpuMatcher final : public Matcher {
@@ -85,6 +88,7 @@ class CpuMatcher final : public Matcher {
         time_pass_.emplace(time_lists_.show(graph, passes[p], wanted));
       }
       find_dead_plans(tasks);
+      find_leaders(tasks);
       if (!passes[p].anchors.empty()) match_pass(graph, passes[p].pass, passes[p].anchors, tasks, into, stop);
       if (!passes[p].roots.empty()) match_roots(graph, passes[p].roots, tasks, into, stop);
       if (!passes[p].left.empty()) match_left(graph, passes[p].left, tasks, into, stop);
@@ -111,7 +115,7 @@ class CpuMatcher final : public Matcher {
  private:
   /// Whether a query is matched in lists in order of time.
   static bool in_time_order(const plan::BoundQuery& query) noexcept {
-    return query.conditional() && !query.induced && query.graph().edge_table != nullptr;
+    return query.conditional() && !query.induced && !query.edges.empty() && query.graph().edge_table != nullptr;
   }
 
   /// Finds the plans that lead nowhere in this pass.
@@ -123,6 +127,38 @@ class CpuMatcher final : public Matcher {
       for (const plan::Plan& plan : task.plans->plans)
         dead.push_back(in_time_order(*task.query) && !TimeSearch::may_match_in_order(*task.query, plan) ? 1 : 0);
     }
+  }
+
+  /// Finds the plans that need not be tried where another one of their family lacks edges. Anchors and bounds of a bound query
+  /// never change, so this holds for all batches with the same tasks.
+  void find_leaders(std::span<const QueryTask> tasks) {
+    const auto same_family = [](const QueryTask& a, const QueryTask& b) { return a.family == b.family; };
+    if (!time_pass_ || std::ranges::adjacent_find(tasks, same_family) == tasks.end()) {
+      leaders_.reset();
+      return;
+    }
+    std::vector<std::uint64_t> known{dead_.empty() ? 0U : 1U};
+    for (const QueryTask& task : tasks) known.insert(known.end(), {task.query->id, task.family});
+    if (leaders_ && known == led_) return;
+    leaders_.emplace(tasks, [&](std::size_t task, std::size_t plan) {
+      return in_time_order(*tasks[task].query) && (dead_.empty() || dead_[task][plan] == 0);
+    });
+    led_ = std::move(known);
+  }
+
+  /// Whether the plan that decides for this one lacked edges at the anchor. A thread takes the pieces of an anchor in a row.
+  static bool is_led_to_nothing(const Worker& worker, const Piece& piece, const FamilyRule& leaders) {
+    if (worker.lacking.empty() || worker.lacking_anchor != piece.anchor) return false;
+    const PlanRef* leader = leaders.leader(piece.plan);
+    return leader != nullptr && std::ranges::any_of(worker.lacking, [&](const PlanRef& plan) {
+             return plan.task == leader->task && plan.plan == leader->plan;
+           });
+  }
+
+  static void note_lack(Worker& worker, const Piece& piece) {
+    if (worker.lacking_anchor != piece.anchor) worker.lacking.clear();
+    worker.lacking_anchor = piece.anchor;
+    worker.lacking.push_back(piece.plan);
   }
 
   void match_pass(const graph::DataGraph& graph, Pass pass, std::span<const graph::Edge> anchors,
@@ -234,6 +270,7 @@ class CpuMatcher final : public Matcher {
                   Run&& run_piece) {
     vertices_ = graph.base().vertices();
     for (Worker& worker : state_) {
+      worker.lacking.clear();
       worker.narrow.resize(vertices_);
       worker.wide.resize(vertices_);
       worker.results.resize(tasks.size());
@@ -317,6 +354,7 @@ class CpuMatcher final : public Matcher {
     }
     if (task.watch != nullptr) task.watch->enter(thread, task.progress_index);
     if (piece.share.index == 0 && piece.rest == 0) ++worker.results[piece.plan.task].plans[piece.plan.plan].anchors;
+    if (leaders_ && is_led_to_nothing(worker, piece, *leaders_)) return;
     partial.begin(task.plans->plans[piece.plan.plan], anchor);
     const bool notes = noting_ && piece.rest == 0 && !task.query->conditional();
     if (notes) partial.lists().begin(pass);
@@ -351,7 +389,7 @@ class CpuMatcher final : public Matcher {
       return;
     }
     FoundCounter tally;
-    if (task.watch != nullptr)
+    if (task.watch != nullptr && !task.query->counts_something())
       tally = FoundCounter(task.watch->found(thread, task.progress_index), matches_of_each(task, piece.plan.plan));
     if (!task.list) {
       walk(piece, task, result, worker, partial, step_budget, tally);
@@ -371,7 +409,7 @@ class CpuMatcher final : public Matcher {
     if (plan.levels.size() >= limits_.levels) worker.space.open(*task.query, plan, vertices_);
     if (task.list) worker.recorder.open(into.records, piece.plan.plan, task, pass);
     FoundCounter tally;
-    if (task.watch != nullptr)
+    if (task.watch != nullptr && !task.query->counts_something())
       tally = FoundCounter(task.watch->found(thread, task.progress_index), matches_of_each(task, piece.plan.plan));
     walk(piece, task, into.plans[piece.plan.plan], worker, partial, step_budget, tally);
   }
@@ -453,6 +491,7 @@ class CpuMatcher final : public Matcher {
           piece.share.index == 0 ? search.run(partial.plan(), partial.lists().anchor(), task.list ? &worker.recorder : nullptr)
                                  : 0;
       if (step_budget.over() && !step_budget.stopped()) return false;
+      if (leaders_ && search.lacked_edges()) note_lack(worker, piece);
       result.found = checked_add(result.found, found);
       return true;
     }
@@ -578,6 +617,8 @@ class CpuMatcher final : public Matcher {
   std::optional<TimePass> time_pass_;                                 // of the pass, if a task reads lists in order of time
   std::vector<std::optional<TimeSearch::Relations>> time_relations_;  // by task
   std::vector<std::vector<std::uint8_t>> dead_;  // by task and plan, whether it leads nowhere; empty: none does
+  std::optional<FamilyRule> leaders_;            // of the pass, if variants of a query share work
+  std::vector<std::uint64_t> led_;               // the tasks for which it was made, and whether some of their plans are dead
   std::vector<Piece> pieces_;
   DonatedPieces parted_;
   BusyThreads busy_threads_;

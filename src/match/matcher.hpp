@@ -66,6 +66,8 @@ struct QueryTask {
   /// If not null, such matchers report what they do for this task, under the number `progress_index`.
   ThreadProgress* watch = nullptr;
   std::size_t progress_index = 0;
+  /// Tasks of one family are variants of one query, and follow each other. Matchers may share work among them.
+  std::size_t family = 0;
 };
 
 /// An anchor that must still be tried on a plan. Nothing has been found from it.

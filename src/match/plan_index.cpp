@@ -63,8 +63,9 @@ PlanIndex::PlanIndex(const graph::DataGraph& graph, std::span<const QueryTask> t
     : graph_(&graph), tasks_(tasks), resolved_(resolved), lent_(std::ranges::any_of(resolved, &graph::Resolved::lent)) {}
 
 std::span<const PlanRef> PlanIndex::of(const graph::Edge& anchor) {
-  const auto from_tail = graph_->directed() ? graph::Direction::out : graph::Direction::both;
-  const auto from_head = graph_->directed() ? graph::Direction::in : graph::Direction::both;
+  const bool loop = anchor.tail == anchor.head;
+  const auto from_tail = loop ? graph::Direction::loop : graph_->directed() ? graph::Direction::out : graph::Direction::both;
+  const auto from_head = graph_->directed() && !loop ? graph::Direction::in : from_tail;
   // Without labels no vertex is looked up. The look-up would take longer than everything else.
   const bool labelled = graph_->vertex_labels.size() > 1;
   const LabelId tail = labelled ? graph_->dictionary.label(anchor.tail) : empty_label;
@@ -74,7 +75,7 @@ std::span<const PlanRef> PlanIndex::of(const graph::Edge& anchor) {
       std::uint64_t{graph_->relations().find(from_tail, label, head)} << 32 | graph_->relations().find(from_head, label, tail);
   if (last_ == nullptr || key != last_key_) {
     auto at = known_.find(key);
-    if (at == known_.end()) at = known_.emplace(key, find_plans(label, tail, head)).first;
+    if (at == known_.end()) at = known_.emplace(key, find_plans(label, tail, head, loop)).first;
     last_ = &at->second;
     last_key_ = key;
   }
@@ -99,12 +100,13 @@ bool PlanIndex::holds(const PlanRef& ref, const graph::Edge& anchor) const {
          there(query_relation[plan.anchor.reversed ? 0 : 1], anchor.head, anchor.tail);
 }
 
-std::vector<PlanRef> PlanIndex::find_plans(LabelId label, LabelId tail, LabelId head) const {
+std::vector<PlanRef> PlanIndex::find_plans(LabelId label, LabelId tail, LabelId head, bool loop) const {
   std::vector<PlanRef> found;
   for (std::uint32_t t = 0; t < tasks_.size(); ++t) {
     const plan::BoundQuery& query = *tasks_[t].query;
     for (std::uint32_t p = 0; p < tasks_[t].plans->plans.size(); ++p) {
       const plan::Plan& plan = tasks_[t].plans->plans[p];
+      if (!plan::may_begin(query, plan.anchor, loop)) continue;
       // Lent lists may have their own numbers of vertices. `holds` looks up whether they have the anchor.
       const bool labelled = resolved_[query.edges[plan.anchor.edge].query_relation[0]].lent ||
                             (plan::admits(query.labels[plan.tail], tail) && plan::admits(query.labels[plan.head], head));

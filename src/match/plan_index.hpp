@@ -35,7 +35,7 @@ class PlanIndex {
   std::span<const PlanRef> of(const graph::Edge& anchor);
 
  private:
-  [[nodiscard]] std::vector<PlanRef> find_plans(LabelId label, LabelId tail, LabelId head) const;
+  [[nodiscard]] std::vector<PlanRef> find_plans(LabelId label, LabelId tail, LabelId head, bool loop) const;
   [[nodiscard]] bool holds(const PlanRef& plan, const graph::Edge& anchor) const;
 
   const graph::DataGraph* graph_;

@@ -56,7 +56,11 @@ TimeSearch::Relations::Relations(const plan::BoundQuery& query) {
       for (const std::size_t end : {0U, 1U}) {
         const graph::Direction along = end == 0 ? graph::Direction::out : graph::Direction::in;
         const bool directed = graph.directed() && edge.directed;
-        const bool admits = (!directed || relation.direction == along) && plan::admits(edge.labels, relation.edge_label) &&
+        const bool fits = relation.direction == graph::Direction::loop || query.is_loop(static_cast<std::uint32_t>(e))
+                              ? relation.direction == graph::Direction::loop &&
+                                    (query.is_loop(static_cast<std::uint32_t>(e)) || query.takes_loops())
+                              : !directed || relation.direction == along;
+        const bool admits = fits && plan::admits(edge.labels, relation.edge_label) &&
                             plan::admits(query.labels[end == 0 ? edge.target : edge.source], relation.neighbour_label);
         admitted_[2 * e + end].push_back(admits ? 1 : 0);
       }
@@ -77,6 +81,7 @@ std::uint64_t TimeSearch::run(const plan::Plan& plan, const graph::Edge& anchor,
   const ScratchScope scope(*scratch_);
   sink_ = sink;
   count_ = 0;
+  lacked_edges_ = false;
   if (begin(plan, anchor)) close(1, 0);
   return count_;
 }
@@ -108,6 +113,7 @@ bool TimeSearch::begin(const plan::Plan& plan, const graph::Edge& anchor) {
   latest_ = time ? pass_->latest(*time) : INT64_MAX;
   memory.chosen.push_back(edge);
   if (!conditions_hold(1, 0, 0)) return false;
+  lacked_edges_ = true;
   for (std::uint32_t e = 0; e < edges; ++e) {
     const plan::BoundEdge& bound = query_->edges[e];
     for (const std::uint32_t end : {plan.tail, plan.head}) {
@@ -120,6 +126,7 @@ bool TimeSearch::begin(const plan::Plan& plan, const graph::Edge& anchor) {
       if (run.size == 0) return false;
     }
   }
+  lacked_edges_ = false;
   return true;
 }
 
@@ -197,7 +204,7 @@ bool TimeSearch::admits_vertex(const plan::Level& level, VertexId vertex) const 
                                                        : plan_->levels[position - 2U].vertex;
     return memory_->vertices[query_vertex];
   };
-  if (query_->mode == MatchMode::isomorphism) {
+  if (query_->mode == MatchMode::isomorphism && !query_->is_double(level.vertex)) {
     // Lists do not keep vertices apart that edges join, as a level of neighbour lists does.
     for (plan::Position position = 0; position < static_cast<std::size_t>(&level - plan_->levels.data()) + 2; ++position) {
       if (at(position) == vertex) return false;

@@ -141,6 +141,8 @@ class TimeSearch {
 
   /// Finds the matches of an anchor on a plan. Passes them to `sink` if it is not null. Returns their number.
   std::uint64_t run(const plan::Plan& plan, const graph::Edge& anchor, FoundSink* sink);
+  /// Whether the last run ended at once, because no edge of the wanted labels and times joins an end of the anchor.
+  [[nodiscard]] bool lacked_edges() const noexcept { return lacked_edges_; }
 
   /// From now on, matches are also counted in `tally`, as they are found.
   void count_in(const FoundCounter& tally) noexcept { tally_ = tally; }
@@ -191,6 +193,7 @@ class TimeSearch {
   std::uint64_t anchor_ordinal_ = 0;
   Timestamp latest_ = INT64_MAX;  // of edges that the anchor may meet
   std::uint64_t count_ = 0;
+  bool lacked_edges_ = false;
 };
 
 }  // namespace deltamatch::match

@@ -5,7 +5,10 @@
 #include <iterator>
 #include <optional>
 
+#include "base/label_terms.hpp"
+#include "condition/counted.hpp"
 #include "deltamatch/error.hpp"
+#include "deltamatch/labels.hpp"
 #include "query/alike.hpp"
 #include "query/edge_symmetry.hpp"
 
@@ -20,14 +23,32 @@ bool intersects(const LabelIds& a, const LabelIds& b) {
   return !common.empty();
 }
 
+/// Gives each vertex with self-loops a double, to which they lead. Nothing else has the label of doubles, so that automorphisms
+/// map them to each other.
+Query with_doubles(const Query& pattern) {
+  Query query = pattern;
+  std::vector<std::uint32_t> doubles(pattern.vertices.size());  // 0: none yet
+  for (QueryEdge& edge : query.edges) {
+    if (edge.source != edge.target) continue;
+    std::uint32_t& second = doubles[edge.source];
+    if (second == 0) {
+      second = static_cast<std::uint32_t>(query.vertices.size());
+      query.vertices.push_back({query.vertices[edge.source].name + "'", {std::string(2, label_negation)}});
+    }
+    edge.target = second;
+    edge.directed = true;
+  }
+  return query;
+}
+
 graph::Direction direction(const graph::DataGraph& graph, const QueryEdge& edge, bool from_source) {
   if (!graph.directed() || !edge.directed) return graph::Direction::both;
   return from_source ? graph::Direction::out : graph::Direction::in;
 }
 
 /// Refuses query edges that are alike, if the graph has no such edges, or if matches of them cannot be counted once yet.
-void check_alike(const Query& query, CountMode count, const graph::DataGraph& graph) {
-  const auto alike = query::find_alike_edges(query);
+void check_alike(const Query& query, CountMode count, const graph::DataGraph& graph, std::uint32_t own) {
+  const auto alike = query::find_alike_edges(query, own);
   if (!alike) return;
   const auto name = [&](const query::EdgePair& pair) {
     return "the edges '" + query.edges[pair.first].name + "' and '" + query.edges[pair.second].name + "'";
@@ -45,13 +66,33 @@ void check_alike(const Query& query, CountMode count, const graph::DataGraph& gr
   }
 }
 
-void check(const Query& query, MatchMode mode, CountMode count, const graph::DataGraph& graph) {
+void check_loops(const Query& query, MatchMode mode, const graph::DataGraph& graph, bool induced) {
+  const auto loop = std::ranges::find_if(query.edges, [](const QueryEdge& edge) { return edge.source == edge.target; });
+  if (loop != query.edges.end() && !graph.keeps_loops()) {
+    throw Error(ErrorKind::configuration, "query " + query.name,
+                "the edge at '" + query.vertices[loop->source].name + "' is a self-loop, but the graph leaves self-loops out",
+                "keep them: --self-loops keep, in a configuration graph.self_loops: keep");
+  }
+  if (induced && graph.keeps_loops()) {
+    throw Error(ErrorKind::configuration, "query " + query.name, "induced matches of a graph that keeps self-loops",
+                "leave self-loops out, or ask for matches that are not induced");
+  }
+  if (mode != MatchMode::isomorphism && graph.keeps_loops() && counts_something(query)) {
+    throw Error(ErrorKind::configuration, "query " + query.name,
+                "a condition that counts in this mode, in a graph that keeps self-loops",
+                "match by isomorphism, or leave self-loops out");
+  }
+}
+
+void check(const Query& query, MatchMode mode, CountMode count, const graph::DataGraph& graph, bool induced,
+           std::uint32_t own) {
   if (mode != MatchMode::isomorphism && count == CountMode::subgraphs) {
     throw Error(ErrorKind::configuration, "query " + query.name, "subgraphs can be counted only with isomorphism",
                 "count embeddings, or use isomorphism");
   }
   condition::check(query, graph.schema(), "query " + query.name);
-  check_alike(query, count, graph);
+  check_loops(query, mode, graph, induced);
+  check_alike(query, count, graph, own);
   if (graph.directed()) return;
   for (const QueryEdge& edge : query.edges) {
     if (!edge.directed) continue;
@@ -63,6 +104,21 @@ void check(const Query& query, MatchMode mode, CountMode count, const graph::Dat
 }
 
 }  // namespace
+
+Query standing_form(const Query& query, const QueryOptions& options) {
+  if (!options.induced) return query;
+  if (options.mode != MatchMode::isomorphism) {
+    throw Error(ErrorKind::configuration, "query " + query.name, "a standing query is induced only with isomorphism",
+                "use isomorphism, or leave induced out");
+  }
+  validate(query, "query " + query.name);
+  return condition::induced(query);
+}
+
+bool counts_something(const Query& query) noexcept {
+  const auto counts = [](const std::optional<Expression>& condition) { return condition && condition::counts(*condition); };
+  return counts(query.where) || std::ranges::any_of(query.edges, [&](const QueryEdge& edge) { return counts(edge.each); });
+}
 
 bool admits(const LabelIds& labels, LabelId label) noexcept {
   return labels.empty() || std::binary_search(labels.begin(), labels.end(), label);
@@ -79,68 +135,141 @@ std::uint64_t next_id() noexcept {
 static_assert(LabelTable::max_labels == std::size_t{1} << 31);
 constexpr LabelId unknown_label = LabelId{1} << 31;
 
+/// The numbers that satisfy a term, beside its own. They are those of label sets, unless the term asks that a label is absent.
+LabelIds BoundQuery::Names::further(std::string_view term, const LabelTable& table) const {
+  LabelIds ids;
+  const auto look_at = [&](LabelId label) {
+    const std::string_view text = table.text(label);
+    if (satisfies(sets_ ? split_labels(text) : std::vector{text}, term)) ids.push_back(label);
+  };
+  if (asks_for_absence(term)) {
+    for (LabelId label = 0; label < table.size(); ++label) {
+      if (table.in_use(label)) look_at(label);
+    }
+  } else if (sets_ && !term.empty()) {
+    std::ranges::for_each(table.several(), look_at);
+  }
+  return ids;
+}
+
 LabelIds BoundQuery::Names::bind(const LabelSet& labels, const LabelTable& table) {
   LabelIds ids;
-  for (const std::string& label : labels) {
-    auto at = std::ranges::find(named_, label, &std::pair<std::string, LabelId>::first);
+  for (const std::string& term : labels) {
+    auto at = std::ranges::find(named_, term, &Named::term);
     if (at == named_.end()) {
-      const std::optional<LabelId> known = table.find(label);
-      named_.emplace_back(label, known ? *known : unknown_label + static_cast<LabelId>(named_.size()));
+      const std::optional<LabelId> known = is_plain_term(term) ? table.find(term) : std::nullopt;
+      named_.push_back({term, known ? *known : unknown_label + static_cast<LabelId>(named_.size()), further(term, table)});
       at = std::prev(named_.end());
     }
-    ids.push_back(at->second);
+    ids.push_back(at->number);
+    ids.insert(ids.end(), at->further.begin(), at->further.end());
   }
   std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   edition_ = table.edition();
   return ids;
 }
 
-std::string_view BoundQuery::Names::text(LabelId label) const {
-  return std::ranges::find(named_, label, &std::pair<std::string, LabelId>::second)->first;
-}
-
 bool BoundQuery::Names::outdated(const LabelTable& table) const {
   if (edition_ == table.edition()) return false;
-  for (const auto& [text, number] : named_) {
-    const std::optional<LabelId> now = table.find(text);
+  for (const auto& [term, number, others] : named_) {
+    const std::optional<LabelId> now = is_plain_term(term) ? table.find(term) : std::nullopt;
     if (now ? *now != number : number < unknown_label) return true;
+    if (further(term, table) != others) return true;
   }
   edition_ = table.edition();
   return false;
 }
 
-std::string_view BoundQuery::vertex_label(LabelId label) const { return vertex_labels_.text(label); }
-std::string_view BoundQuery::edge_label(LabelId label) const { return edge_labels_.text(label); }
-
 void BoundQuery::bind_symbols() {
   if (symbol_edition_ == graph_->symbols.edition()) return;
-  symbols.resize(conditions.size());
-  for (std::size_t c = 0; c < conditions.size(); ++c) {
-    symbols[c].clear();
-    for (const std::string& text : conditions[c].texts) {
+  const auto look_up = [&](const condition::Program& program, std::vector<std::int64_t>& numbers) {
+    numbers.clear();
+    for (const std::string& text : program.texts) {
       const std::optional<std::uint32_t> symbol = graph_->symbols.find(text);
-      symbols[c].push_back(symbol ? std::int64_t{*symbol} : -1 - static_cast<std::int64_t>(symbols[c].size()));
+      numbers.push_back(symbol ? std::int64_t{*symbol} : -1 - static_cast<std::int64_t>(numbers.size()));
     }
-  }
+  };
+  symbols.resize(conditions.size());
+  for (std::size_t c = 0; c < conditions.size(); ++c) look_up(conditions[c], symbols[c]);
+  for (CountedCondition& condition : counted) look_up(condition.program, condition.symbols);
+  for (const BoundCount& bound : counts) bound.pattern->bind_symbols();
   symbol_edition_ = graph_->symbols.edition();
 }
 
 bool BoundQuery::reads_vertex_attributes() const noexcept {
   using condition::Operation;
-  return std::ranges::any_of(conditions, [](const condition::Program& program) {
+  const auto reads = [](const condition::Program& program) {
     return std::ranges::any_of(program.code, [&](const condition::Instruction& step) {
       return step.operation >= Operation::load_exact && step.operation <= Operation::load_symbol &&
              program.elements[step.element].kind == Element::Kind::vertex;
     });
-  });
+  };
+  return std::ranges::any_of(conditions, reads) ||
+         std::ranges::any_of(counted, [&](const CountedCondition& condition) { return reads(condition.program); }) ||
+         std::ranges::any_of(counts, [](const BoundCount& bound) { return bound.pattern->reads_vertex_attributes(); });
 }
 
 bool BoundQuery::outdated() const {
-  return vertex_labels_.outdated(graph_->vertex_labels) || edge_labels_.outdated(graph_->edge_labels);
+  return vertex_labels_.outdated(graph_->vertex_labels) || edge_labels_.outdated(graph_->edge_labels) ||
+         std::ranges::any_of(counts, [](const BoundCount& bound) { return bound.pattern->outdated(); });
+}
+
+// Binds the patterns that the condition counts. Equal ones are bound once.
+void BoundQuery::bind_counts() {
+  counts_ = plan::counts_something(query);
+  if (!counts_) return;
+  const auto bytes_of = [](const CountedPattern& of) {
+    std::string bytes;
+    condition::append_bytes(bytes, of);
+    return bytes;
+  };
+  for (condition::Program& program : condition::compile_counted(query, graph_->schema(), "query " + query.name)) {
+    CountedCondition& part = counted.emplace_back(CountedCondition{std::move(program), {}, {}});
+    for (const condition::Counted& wanted : part.program.counts) {
+      const auto same = std::ranges::find(counts, bytes_of(wanted.pattern),
+                                          [&](const BoundCount& bound) { return bytes_of(bound.counted.pattern); });
+      part.counts.push_back(static_cast<std::uint32_t>(same - counts.begin()));
+      if (same == counts.end()) {
+        counts.push_back(bind_count(wanted));
+      } else {
+        same->counted.enough = std::max(same->counted.enough, wanted.enough);
+      }
+    }
+  }
+  symbol_edition_.reset();
+  bind_symbols();
+}
+
+BoundCount BoundQuery::bind_count(const condition::Counted& wanted) const {
+  const CountedPattern& inside = wanted.pattern;
+  BoundCount bound{wanted, nullptr, {}, true};
+  bound.pattern.reset(
+      new BoundQuery(condition::extended(query, inside), mode, CountMode::embeddings, *graph_, false, inside.first_edge));
+  for (const QueryEdge& edge : inside.edges) {
+    for (const std::uint32_t end : {edge.source, edge.target}) {
+      if (end < inside.first_vertex) bound.shared.push_back(end);
+    }
+  }
+  std::ranges::sort(bound.shared);
+  bound.shared.erase(std::ranges::unique(bound.shared).begin(), bound.shared.end());
+  for (const condition::Program& inner : bound.pattern->conditions) {
+    for (const Element& element : inner.elements) {
+      const bool vertex = element.kind == Element::Kind::vertex;
+      const bool own = element.index >= (vertex ? inside.first_vertex : inside.first_edge);
+      if (!own && !(vertex && std::ranges::binary_search(bound.shared, element.index))) bound.closed = false;
+    }
+  }
+  return bound;
 }
 
 BoundQuery::BoundQuery(const Query& q, MatchMode match_mode, CountMode count_mode, graph::DataGraph& graph, bool only_induced)
-    : query((validate(q, "query " + q.name), check(q, match_mode, count_mode, graph), q)),
+    : BoundQuery(q, match_mode, count_mode, graph, only_induced, 0) {}
+
+BoundQuery::BoundQuery(const Query& q, MatchMode match_mode, CountMode count_mode, graph::DataGraph& graph, bool only_induced,
+                       std::uint32_t own)
+    : pattern((validate(q, "query " + q.name), check(q, match_mode, count_mode, graph, only_induced, own), q)),
+      query(with_doubles(pattern)),
       mode(match_mode),
       count(count_mode),
       induced(only_induced),
@@ -152,7 +281,9 @@ BoundQuery::BoundQuery(const Query& q, MatchMode match_mode, CountMode count_mod
   has_alike_edges_ = query::find_alike_edges(query).has_value();
   if (query.where) conditions = condition::compile_all(query, graph.schema(), "query " + query.name);
   bind_symbols();
-  for (const QueryVertex& vertex : query.vertices) labels.push_back(vertex_labels_.bind(vertex.labels, graph.vertex_labels));
+  bind_counts();
+  for (const QueryVertex& vertex : pattern.vertices) labels.push_back(vertex_labels_.bind(vertex.labels, graph.vertex_labels));
+  labels.resize(query.vertices.size());
   edges.reserve(query.edges.size());
   replaced_.reserve(2 * query.edges.size());
   std::vector<graph::QueryRelationId> added;
@@ -163,10 +294,16 @@ BoundQuery::BoundQuery(const Query& q, MatchMode match_mode, CountMode count_mod
   };
   try {
     for (const QueryEdge& edge : query.edges) {
-      BoundEdge bound{
-          edge.source, edge.target, edge.directed && graph.directed(), edge_labels_.bind(edge.labels, graph.edge_labels), {}};
-      bound.query_relation[0] = add({direction(graph, edge, true), bound.labels, labels[edge.target]});
-      bound.query_relation[1] = add({direction(graph, edge, false), bound.labels, labels[edge.source]});
+      const bool loop = is_double(edge.target);
+      if (loop) labels[edge.target] = labels[edge.source];
+      BoundEdge bound{edge.source,
+                      edge.target,
+                      loop || (edge.directed && graph.directed()),
+                      edge_labels_.bind(edge.labels, graph.edge_labels),
+                      {}};
+      const auto along = [&](bool from_source) { return loop ? graph::Direction::loop : direction(graph, edge, from_source); };
+      bound.query_relation[0] = add({along(true), bound.labels, labels[edge.target], !loop && takes_loops()});
+      bound.query_relation[1] = add({along(false), bound.labels, labels[edge.source], !loop && takes_loops()});
       edges.push_back(std::move(bound));
       neighbours_[edge.source] |= 1u << edge.target;
       neighbours_[edge.target] |= 1u << edge.source;
@@ -212,6 +349,7 @@ void BoundQuery::lift_restrictions() noexcept {
 }
 
 bool BoundQuery::compatible(std::uint32_t u, std::uint32_t v) const noexcept {
+  if (is_double(u) || is_double(v)) return false;
   const LabelIds& a = labels[u];
   const LabelIds& b = labels[v];
   if (a.empty() || b.empty()) return true;

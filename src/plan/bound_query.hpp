@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include "condition/time_bounds.hpp"
 #include "deltamatch/match.hpp"
 #include "deltamatch/query.hpp"
+#include "deltamatch/query_options.hpp"
 #include "graph/data_graph.hpp"
 #include "query/arcs.hpp"
 #include "query/automorphism.hpp"
@@ -33,6 +35,33 @@ struct BoundEdge {
   std::array<graph::QueryRelationId, 2> query_relation;  ///< [0] from source to target, [1] from target to source
 };
 
+class BoundQuery;
+
+/// Whether the condition of a query counts.
+[[nodiscard]] bool counts_something(const Query& query) noexcept;
+
+/// The query that is matched if this one stands: with the conditions of an induced match, if that is wanted. Throws
+/// Error(configuration) if it is wanted in another mode than isomorphism.
+[[nodiscard]] Query standing_form(const Query& query, const QueryOptions& options);
+
+/// A pattern that a condition of a query counts.
+struct BoundCount {
+  condition::Counted counted;
+  std::unique_ptr<BoundQuery> pattern;  ///< the query and behind it the pattern's own vertices and edges
+  std::vector<std::uint32_t> shared;    ///< the query's vertices that edges of the pattern join, ascending
+  bool closed = true;  ///< its condition reads nothing of the query but shared vertices, so these decide how many there are
+
+  [[nodiscard]] std::uint32_t first_vertex() const noexcept { return counted.pattern.first_vertex; }
+  [[nodiscard]] std::uint32_t first_edge() const noexcept { return counted.pattern.first_edge; }
+};
+
+/// A part of a query's condition in which counts stand.
+struct CountedCondition {
+  condition::Program program;
+  std::vector<std::int64_t> symbols;  ///< as BoundQuery::symbols
+  std::vector<std::uint32_t> counts;  ///< for each of the program's counts, an index into BoundQuery::counts
+};
+
 /// A query, its options, and its query relations in the graph. It registers the query relations, and drops them when it is
 /// destroyed. The graph must outlive it.
 class BoundQuery {
@@ -44,6 +73,9 @@ class BoundQuery {
   BoundQuery(const BoundQuery&) = delete;
   BoundQuery& operator=(const BoundQuery&) = delete;
 
+  const Query pattern;  ///< as it was given
+  /// The pattern without self-loops: each vertex with self-loops has a double behind all vertices. Its self-loops lead to the
+  /// double, which is matched to the same vertex (Direction::loop). Edges have the same numbers.
   const Query query;
   const MatchMode mode;
   const CountMode count;
@@ -58,17 +90,24 @@ class BoundQuery {
   /// The numbers of the texts of each condition as symbols of the graph; negative for a text that no attribute has.
   std::vector<std::vector<std::int64_t>> symbols;
   condition::TimeBounds time_bounds;  ///< that follow from the conditions and WITHIN
+  std::vector<BoundCount> counts;
+  std::vector<CountedCondition> counted;  ///< all must be TRUE, too; `conditions` does not hold them
 
+  /// Whether a query vertex is a double. Distinctness does not concern it.
+  [[nodiscard]] bool is_double(std::uint32_t vertex) const noexcept { return vertex >= pattern.vertices.size(); }
+  /// Whether a query edge is a self-loop of the pattern.
+  [[nodiscard]] bool is_loop(std::uint32_t edge) const noexcept { return is_double(edges[edge].target); }
+  /// Whether data edges that are self-loops can be images of other query edges too.
+  [[nodiscard]] bool takes_loops() const noexcept { return graph_->keeps_loops() && mode != MatchMode::isomorphism; }
   /// Whether data edges must be chosen level by level, because the query has conditions or two alike edges. Such queries are
   /// never summed: their matches are enumerated.
   [[nodiscard]] bool conditional() const noexcept {
-    return !conditions.empty() || query.within.has_value() || has_alike_edges_;
+    return !conditions.empty() || query.within.has_value() || has_alike_edges_ || counts_;
   }
+  /// Whether the condition counts. What is then found of the query alone is a match only if `counted` is TRUE.
+  [[nodiscard]] bool counts_something() const noexcept { return counts_; }
   [[nodiscard]] std::uint32_t vertices() const noexcept { return static_cast<std::uint32_t>(labels.size()); }
   [[nodiscard]] const graph::DataGraph& graph() const noexcept { return *graph_; }
-  /// The text of a vertex label or an edge label that the query names.
-  [[nodiscard]] std::string_view vertex_label(LabelId label) const;
-  [[nodiscard]] std::string_view edge_label(LabelId label) const;
   /// Whether a label that the query names has another number by now, because it was added to the graph or freed. The query must
   /// then be bound anew before anything is added to the graph. O(1) while the graph's labels stay the same.
   [[nodiscard]] bool outdated() const;
@@ -93,26 +132,41 @@ class BoundQuery {
   void lift_restrictions() noexcept;
 
  private:
-  /// The labels that the query names for vertices or for edges. Each has its number in the graph's table, or a number that no
-  /// label of a graph can have. So only labels in the graph use up numbers of its table.
+  /// `own`: the first edge that may have alike ones. Those before it are of another query.
+  BoundQuery(const Query& query, MatchMode mode, CountMode count, graph::DataGraph& graph, bool induced, std::uint32_t own);
+  void bind_counts();
+  [[nodiscard]] BoundCount bind_count(const condition::Counted& wanted) const;
+
+  /// The terms that the query has for labels of vertices or of edges. A term that is a label of the graph has its number in the
+  /// graph's table. All others have numbers that no label of a graph can have. So only labels in the graph use up numbers of
+  /// its table. The further numbers of a term are those of the label sets that satisfy it.
   class Names {
    public:
+    /// `sets`: a text of the table may be several labels.
+    explicit Names(bool sets) : sets_(sets) {}
     [[nodiscard]] LabelIds bind(const LabelSet& labels, const LabelTable& table);
-    [[nodiscard]] std::string_view text(LabelId label) const;
     [[nodiscard]] bool outdated(const LabelTable& table) const;
 
    private:
-    std::vector<std::pair<std::string, LabelId>> named_;
+    [[nodiscard]] LabelIds further(std::string_view term, const LabelTable& table) const;
+    struct Named {
+      std::string term;
+      LabelId number;    // its own
+      LabelIds further;  // ascending
+    };
+    bool sets_;
+    std::vector<Named> named_;
     mutable std::uint64_t edition_ = 0;  // of the table for which the numbers are valid
   };
 
   graph::DataGraph* graph_;
-  Names vertex_labels_;
-  Names edge_labels_;
+  Names vertex_labels_{true};
+  Names edge_labels_{false};
   std::vector<std::uint32_t> neighbours_;
   std::optional<std::uint64_t> symbol_edition_;
   bool edges_may_coincide_ = false;
   bool has_alike_edges_ = false;
+  bool counts_ = false;
   struct Replaced {
     std::uint32_t edge;
     unsigned end;
@@ -120,5 +174,12 @@ class BoundQuery {
   };
   std::vector<Replaced> replaced_;
 };
+
+/// Whether an arc may map to a data edge by its shape. If that is a self-loop, both arcs of an undirected query edge map to it
+/// in the same way. So only one of them does.
+[[nodiscard]] inline bool may_begin(const BoundQuery& query, query::Arc arc, bool loop) noexcept {
+  if (query.is_loop(arc.edge)) return loop;
+  return !loop || (query.takes_loops() && !arc.reversed);
+}
 
 }  // namespace deltamatch::plan

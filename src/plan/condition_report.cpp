@@ -1,10 +1,13 @@
 #include "plan/condition_report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
 
+#include "base/word.hpp"
+#include "condition/counted.hpp"
 #include "condition/evaluate.hpp"
 #include "condition/normal.hpp"
 #include "condition/text.hpp"
@@ -51,12 +54,31 @@ std::string remark(const Selectivity& seen, std::string_view things) {
   return fmt::format("; sampled: TRUE for {} of {} {} with its labels", figure, seen.sampled, things);
 }
 
+/// Describes the conditions that count, which are numbered from `first` on.
+void add_counted_lines(const Query& query, const std::vector<Expression>& counted, std::size_t first,
+                       std::vector<std::string>& lines) {
+  if (counted.empty()) return;
+  lines.emplace_back("conditions that count, tested for whole matches:");
+  for (std::size_t i = 0; i < counted.size(); ++i) {
+    lines.push_back(fmt::format("  {}: {}", first + i + 1, condition::to_text(counted[i], query)));
+    condition::for_each_count(counted[i], [&](const Expression& count) {
+      std::vector<std::string> shared;
+      for (std::uint32_t v = 0; v < query.vertices.size(); ++v) {
+        const auto joins = [&](const QueryEdge& edge) { return edge.source == v || edge.target == v; };
+        if (std::ranges::any_of(count.pattern[0].edges, joins)) shared.push_back(quoted_word(query.vertices[v].name));
+      }
+      lines.push_back(fmt::format("     if an edge that it counts changes: counted anew at {}", fmt::join(shared, " ")));
+    });
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> condition_lines(const Query& query, std::span<const std::string> remarks) {
   const std::vector<Expression> parts = condition::conjuncts(query);
+  const std::vector<Expression> counted = condition::counted_conjuncts(query);
   std::vector<std::string> lines;
-  if (!parts.empty() || query.within) {
+  if (!parts.empty() || !counted.empty() || query.within) {
     lines.emplace_back("matched on CPU cores only, because it has conditions");
   } else if (query::find_alike_edges(query)) {
     lines.emplace_back("matched on CPU cores only, because two edges have the same ends and labels");
@@ -66,6 +88,7 @@ std::vector<std::string> condition_lines(const Query& query, std::span<const std
     lines.push_back(
         fmt::format("  {}: {}{}", i + 1, condition::to_text(parts[i], query), i < remarks.size() ? remarks[i] : ""));
   }
+  add_counted_lines(query, counted, parts.size(), lines);
   const std::vector<std::string> bounds = condition::to_lines(condition::time_bounds(query, "query " + query.name), query);
   if (!bounds.empty()) lines.emplace_back("bounds of times:");
   for (const std::string& bound : bounds) lines.push_back("  " + bound);

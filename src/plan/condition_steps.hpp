@@ -28,6 +28,10 @@ class BoundValues {
         symbols_(query.symbols[condition]),
         vertices_(vertices),
         edges_(edges) {}
+  /// The same for a condition that counts.
+  BoundValues(const BoundQuery& query, const CountedCondition& condition, std::span<const VertexId> vertices,
+              std::span<const graph::Edge> edges) noexcept
+      : graph_(&query.graph()), program_(&condition.program), symbols_(condition.symbols), vertices_(vertices), edges_(edges) {}
 
   [[nodiscard]] std::optional<std::int64_t> raw(std::uint32_t element, std::uint32_t slot) const noexcept {
     const Element& of = program_->elements[element];

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "plan/condition_report.hpp"
 #include "plan/condition_steps.hpp"
 #include "plan/plan.hpp"
+#include "query/label_expression.hpp"
 
 namespace deltamatch::plan {
 
@@ -42,11 +44,11 @@ class Writer {
   Writer(const BoundQuery& query, const QueryPlans& plans) : query_(query), plans_(plans) {}
 
   std::string write(const std::vector<PlanActuals>& actuals) {
-    line(0, "query {}: {}", word(query_.query.name), to_pattern(query_.query));
+    line(0, "query {}: {}", word(query_.query.name), to_pattern(query_.pattern));
     line(0, "{}, {}; {}, {} in {}", mode(), query_.count == CountMode::subgraphs ? "subgraphs" : "embeddings",
          plural(query_.group.order(), "automorphism"), plural(query::arcs(query_.query).size(), "arc"),
          plural(query::arc_orbits(query_.query, query_.group).size(), "orbit"));
-    for (const std::string& text : condition_lines(query_.query, selectivity_remarks(query_))) line(0, "{}", text);
+    for (const std::string& text : condition_lines(query_.pattern, selectivity_remarks(query_))) line(0, "{}", text);
     line(0, "planned on a graph of {}", plural(plans_.planned_edges, "edge"));
     if (plans_.rooted) {
       rooted(*plans_.rooted);
@@ -89,21 +91,27 @@ class Writer {
     return fmt::format("{}", fmt::join(names, "="));
   }
 
-  [[nodiscard]] std::string labels(const LabelIds& ids, std::string_view (BoundQuery::*text)(LabelId) const) const {
-    std::vector<std::string> words;
-    for (const LabelId id : ids) words.push_back(word((query_.*text)(id)));
-    std::sort(words.begin(), words.end());  // the numbers depend on what else the process has seen
-    return words.empty() ? "*" : fmt::format("{}", fmt::join(words, "|"));
+  /// The labels of a query vertex, or those of a query edge, as the pattern writes them. They are found by their numbers.
+  [[nodiscard]] std::string vertex_labels(const LabelIds& ids) const {
+    if (ids.empty()) return "*";
+    const auto at = static_cast<std::size_t>(std::ranges::find(query_.labels, ids) - query_.labels.begin());
+    return query::labels_text(query_.query.vertices.at(at).labels).substr(1);
+  }
+  [[nodiscard]] std::string edge_labels(const LabelIds& ids) const {
+    if (ids.empty()) return "*";
+    const auto at = static_cast<std::size_t>(std::ranges::find(query_.edges, ids, &BoundEdge::labels) - query_.edges.begin());
+    return query::labels_text(query_.query.edges.at(at).labels).substr(1);
   }
 
   /// Formats the list of a query relation at a vertex: direction(vertex, edge labels, labels of the neighbours).
   [[nodiscard]] std::string list(graph::QueryRelationId id, std::string_view at, bool inclusive, unsigned power) const {
     const graph::QueryRelation& query_relation = query_.graph().query_relation(id);
-    const char* direction = query_relation.direction == graph::Direction::out  ? "out"
-                            : query_relation.direction == graph::Direction::in ? "in"
-                                                                               : "both";
-    return fmt::format("{}({}, {}, {}){}{}", direction, at, labels(query_relation.edge_labels, &BoundQuery::edge_label),
-                       labels(query_relation.neighbour_labels, &BoundQuery::vertex_label), inclusive ? "+anchor" : "",
+    const char* direction = query_relation.direction == graph::Direction::loop  ? "loop"
+                            : query_relation.direction == graph::Direction::out ? "out"
+                            : query_relation.direction == graph::Direction::in  ? "in"
+                                                                                : "both";
+    return fmt::format("{}({}, {}, {}){}{}", direction, at, edge_labels(query_relation.edge_labels),
+                       vertex_labels(query_relation.neighbour_labels), inclusive ? "+anchor" : "",
                        power == 1 ? "" : fmt::format("^{}", power));
   }
 
@@ -134,9 +142,9 @@ class Writer {
     held_ = {vertex(plan.tail), vertex(plan.head)};
     const BoundEdge& edge = query_.edges[plan.anchor.edge];
     const auto end = [&](std::uint32_t v) {
-      return query_.labels[v].empty() ? vertex(v) : vertex(v) + ":" + labels(query_.labels[v], &BoundQuery::vertex_label);
+      return query_.labels[v].empty() ? vertex(v) : vertex(v) + ":" + vertex_labels(query_.labels[v]);
     };
-    const std::string label = edge.labels.empty() ? "" : fmt::format("[:{}]", labels(edge.labels, &BoundQuery::edge_label));
+    const std::string label = edge.labels.empty() ? "" : fmt::format("[:{}]", edge_labels(edge.labels));
     const std::string& called = query_.query.edges[plan.anchor.edge].name;
     line(0, "plan {}: anchor ({})-{}-{}({}), edge {}{}{}", index + 1, end(plan.tail), label, edge.directed ? ">" : "",
          end(plan.head), plan.anchor.edge, called.empty() ? "" : " called " + word(called),

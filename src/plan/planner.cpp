@@ -142,7 +142,8 @@ QueryPlans make_delta_plans(const BoundQuery& query, std::span<const Observation
   const auto trust_next = [&] {
     if (!seen.empty()) estimates.trust(seen[result.plans.size()]);
   };
-  if (query.mode == MatchMode::homomorphism) {
+  // Two arcs of an orbit may map to a self-loop in the same way. So arcs then have plans of their own.
+  if (query.mode == MatchMode::homomorphism || query.takes_loops()) {
     for (const query::Arc arc : query::arcs(query.query)) {
       trust_next();
       result.plans.push_back(make_plan(query, estimates, arc, true, {}));

@@ -31,7 +31,10 @@ struct Foreign {
   std::string_view remedy;
 };
 constexpr std::string_view text_remedy = "text is compared with =, <> and IN";
-constexpr std::string_view function_remedy = "conditions know id(a), duration('PT24H') and datetime('2026-01-31')";
+constexpr std::string_view function_remedy =
+    "conditions know id(a), duration('PT24H') and datetime('2026-01-31'); least and greatest; COUNT and EXISTS { ... }; "
+    "and of a path count, first, last, sum, min, max and prev";
+constexpr std::string_view average_remedy = "compare the sum: sum(t.amount) >= 100 * count(t)";
 constexpr std::array<Foreign, 12> foreign{{{"STARTS", text_remedy},
                                            {"ENDS", text_remedy},
                                            {"CONTAINS", text_remedy},
@@ -45,6 +48,25 @@ constexpr std::array<Foreign, 12> foreign{{{"STARTS", text_remedy},
                                            {"LIMIT", "leave it out: a limit is an option of the command"},
                                            {"WHERE", "a pattern has one WHERE: join conditions by AND"}}};
 
+struct Function {
+  std::string_view word;
+  Kind kind;
+  Mention::Use use;
+  bool attribute_behind;  ///< the attribute may also stand behind the parenthesis
+  std::string_view remedy;
+};
+constexpr std::array<Function, 10> functions{
+    {{"ID", Kind::id, Mention::Use::vertex, false, "write id(a)"},
+     {"COUNT", Kind::steps, Mention::Use::path, false, "write count(t), the number of steps of the path t"},
+     {"FIRST", Kind::first, Mention::Use::path, true, "write first(t).amount"},
+     {"LAST", Kind::last, Mention::Use::path, true, "write last(t).amount"},
+     {"PREV", Kind::previous, Mention::Use::previous, true, "write prev(t).amount"},
+     {"SUM", Kind::sum, Mention::Use::path, false, "write sum(t.amount)"},
+     {"MIN", Kind::minimum, Mention::Use::path, false, "write min(t.amount)"},
+     {"MAX", Kind::maximum, Mention::Use::path, false, "write max(t.amount)"},
+     {"LEAST", Kind::least, Mention::Use::attribute, false, "write least(t.amount, u.amount)"},
+     {"GREATEST", Kind::greatest, Mention::Use::attribute, false, "write greatest(t.amount, u.amount)"}}};
+
 Expression node(Kind kind, std::vector<Expression> operands) { return {kind, {}, {}, {}, std::move(operands)}; }
 template <typename... Operands>
 Expression node_of(Kind kind, Operands... operands) {
@@ -56,16 +78,14 @@ Expression literal(Literal value) { return {Kind::literal, std::move(value), {},
 
 class ConditionParser {
  public:
-  ConditionParser(Tokens& tokens, std::vector<Mention>& mentions) : tokens_(tokens), mentions_(mentions) {}
+  /// `counted` may be null where no condition stands.
+  ConditionParser(Tokens& tokens, std::vector<Mention>& mentions, CountedPatterns* counted = nullptr)
+      : tokens_(tokens), mentions_(mentions), counted_patterns_(counted) {}
 
   Expression condition() {
-    if (++depth_ > max_depth) {
-      tokens_.fail("a condition that is nested too deeply", fmt::format("nest at most {} parentheses", max_depth));
-    }
-    Expression result =
-        chain("OR", Kind::logical_or, [this] { return chain("AND", Kind::logical_and, [this] { return negation(); }); });
-    --depth_;
-    return result;
+    return nested([this] {
+      return chain("OR", Kind::logical_or, [this] { return chain("AND", Kind::logical_and, [this] { return negation(); }); });
+    });
   }
 
   /// A literal, with its sign. `what` is expected.
@@ -89,6 +109,16 @@ class ConditionParser {
   }
 
  private:
+  template <typename Part>
+  Expression nested(const Part& part) {
+    if (++depth_ > max_depth) {
+      tokens_.fail("a condition that is nested too deeply", fmt::format("nest at most {} parentheses", max_depth));
+    }
+    Expression result = part();
+    --depth_;
+    return result;
+  }
+
   template <typename Part>
   Expression chain(std::string_view keyword, Kind kind, const Part& part) {
     Expression first = part();
@@ -223,33 +253,68 @@ class ConditionParser {
     if (auto value = literal_here()) return counted(literal(std::move(*value)));
     if (!tokens_.is(TokenKind::word)) tokens_.fail_expected("a value", value_remedy);
     const Token name = tokens_.take();
-    if (tokens_.is(TokenKind::left_parenthesis)) return identity(name);
+    if (tokens_.is(TokenKind::left_parenthesis)) return function(name);
+    if (tokens_.is(TokenKind::left_brace) && counted_patterns_ != nullptr && !name.backquoted) {
+      if (same_word(name.text, "COUNT")) return count();
+      if (same_word(name.text, "EXISTS")) return node_of(Kind::greater_equal, count(), counted(literal(Decimal{1, 0})));
+    }
     if (tokens_.is(TokenKind::colon)) {
       tokens_.fail_at(name.offset, "a label in a condition", "write the label in the path: (a:Account) or -[t:TRANSFER]->");
     }
     if (const auto remedy = foreign_remedy(name); !remedy.empty() && !tokens_.is(TokenKind::dot)) {
       tokens_.fail_at(name.offset, fmt::format("unexpected '{}'", shown(name.text)), remedy);
     }
-    tokens_.expect(TokenKind::dot, fmt::format("'.' after '{}'", shown(name.text)), value_remedy);
+    return counted({Kind::attribute, {}, mention(name, Mention::Use::attribute), attribute_of(name), {}});
+  }
+
+  /// The name of an attribute, with the point before it. `element` stands before that.
+  std::string attribute_of(const Token& element) {
+    tokens_.expect(TokenKind::dot, fmt::format("'.' after '{}'", shown(element.text)), value_remedy);
     if (!tokens_.is(TokenKind::word)) tokens_.fail_expected("the name of an attribute", "write t.amount or t.time");
     Token attribute = tokens_.take();
     if (tokens_.is(TokenKind::dot)) {
       tokens_.fail("a path into an attribute", "give the nested field a name of its own where attributes are declared");
     }
     if (attribute.text.empty()) tokens_.fail_at(attribute.offset, "an empty name", "write t.amount or t.time");
-    return counted({Kind::attribute, {}, mention(name, false), std::move(attribute.text), {}});
+    return std::move(attribute.text);
   }
 
-  /// id(a), after its name.
-  Expression identity(const Token& name) {
-    if (name.backquoted || !same_word(name.text, "ID")) {
-      tokens_.fail_at(name.offset, fmt::format("unknown function '{}'", shown(name.text)), function_remedy);
+  /// COUNT { ... } or EXISTS { ... }, after the word.
+  Expression count() { return counted({Kind::count, {}, {Element::Kind::vertex, counted_patterns_->parse_counted()}, {}, {}}); }
+
+  /// A function, after its name.
+  Expression function(const Token& name) {
+    const auto* known = std::find_if(functions.begin(), functions.end(),
+                                     [&](const Function& f) { return !name.backquoted && same_word(name.text, f.word); });
+    if (known == functions.end()) {
+      const bool average = !name.backquoted && same_word(name.text, "AVG");
+      tokens_.fail_at(name.offset, fmt::format("unknown function '{}'", shown(name.text)),
+                      average ? average_remedy : function_remedy);
     }
     tokens_.advance();
-    if (!tokens_.is(TokenKind::word)) tokens_.fail_expected("the name of a vertex", "write id(a)");
-    const Token vertex = tokens_.take();
-    tokens_.expect(TokenKind::right_parenthesis, "')'", "write id(a)");
-    return counted({Kind::id, {}, mention(vertex, true), {}, {}});
+    if (known->kind == Kind::least || known->kind == Kind::greatest) return extreme(*known);
+    if (!tokens_.is(TokenKind::word))
+      tokens_.fail_expected(known->kind == Kind::id ? "the name of a vertex" : "the name of an edge", known->remedy);
+    const Token element = tokens_.take();
+    const bool whole = known->kind == Kind::id || known->kind == Kind::steps;
+    const bool inside = !whole && (!known->attribute_behind || tokens_.is(TokenKind::dot));
+    std::string attribute = inside ? attribute_of(element) : "";
+    tokens_.expect(TokenKind::right_parenthesis, "')'", known->remedy);
+    if (!whole && !inside) attribute = attribute_of(element);
+    return counted({known->kind, {}, mention(element, known->use), std::move(attribute), {}});
+  }
+
+  /// least(x, y) or greatest(x, y), after the parenthesis.
+  Expression extreme(const Function& known) {
+    std::vector<Expression> operands;
+    while (true) {
+      operands.push_back(nested([this] { return sum(); }));
+      if (!tokens_.is(TokenKind::comma)) break;
+      tokens_.advance();
+    }
+    if (operands.size() < 2) tokens_.fail_expected("','", known.remedy);
+    tokens_.expect(TokenKind::right_parenthesis, "',' or ')'", known.remedy);
+    return counted(node(known.kind, std::move(operands)));
   }
 
   /// The literal at this place, which is taken; nullopt if there is none.
@@ -308,8 +373,8 @@ class ConditionParser {
     return *value;
   }
 
-  Element mention(const Token& name, bool vertex) {
-    mentions_.push_back({name.text, name.offset, vertex});
+  Element mention(const Token& name, Mention::Use use) {
+    mentions_.push_back({name.text, name.offset, use});
     return {Element::Kind::vertex, static_cast<std::uint32_t>(mentions_.size() - 1)};
   }
 
@@ -328,6 +393,7 @@ class ConditionParser {
 
   Tokens& tokens_;
   std::vector<Mention>& mentions_;
+  CountedPatterns* counted_patterns_;
   std::size_t depth_ = 0;
   std::size_t nodes_ = 0;
   std::size_t terms_ = 0;
@@ -342,8 +408,8 @@ std::string_view foreign_remedy(const Token& token) noexcept {
   return found == foreign.end() ? std::string_view() : found->remedy;
 }
 
-Expression parse_condition(Tokens& tokens, std::vector<Mention>& mentions) {
-  return ConditionParser(tokens, mentions).condition();
+Expression parse_condition(Tokens& tokens, std::vector<Mention>& mentions, CountedPatterns& counted) {
+  return ConditionParser(tokens, mentions, &counted).condition();
 }
 
 std::vector<Expression> parse_properties(Tokens& tokens, Element element) {

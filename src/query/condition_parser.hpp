@@ -8,7 +8,12 @@
 //              | sum "IS" ["NOT"] "NULL"
 //   sum        = product {("+" | "-") product}
 //   product    = factor {"*" factor}
-//   factor     = ["-"] (literal | word "." word | "id" "(" word ")" | "(" condition ")")
+//   factor     = ["-"] (literal | word "." word | function | "(" condition ")")
+//              | "COUNT" counted | "EXISTS" counted      pattern.cpp has the rule of what is counted
+//   function   = "id" "(" word ")" | "count" "(" word ")"
+//              | ("prev" | "first" | "last") ("(" word ")" "." word | "(" word "." word ")")
+//              | ("sum" | "min" | "max") "(" word "." word ")"
+//              | ("least" | "greatest") "(" sum "," sum {"," sum} ")"
 //   literal    = number | text | duration | "TRUE" | "FALSE" | "NULL" | "duration" "(" text ")" | "datetime" "(" text ")"
 #pragma once
 
@@ -18,19 +23,22 @@
 #include <vector>
 
 #include "deltamatch/condition.hpp"
+#include "query/mention.hpp"
 #include "query/tokens.hpp"
 
 namespace deltamatch::query {
 
-/// Where a condition names an element. The element may be defined further on in the text, so names are resolved at the end.
-struct Mention {
-  std::string name;
-  std::size_t offset = 0;
-  bool vertex = false;  ///< only a vertex will do: it stands in id()
+/// Parses the patterns of COUNT { ... } and EXISTS { ... }.
+class CountedPatterns {
+ public:
+  virtual ~CountedPatterns() = default;
+  /// Parses from the opening brace, the present token, to behind the closing one. Returns the pattern's number.
+  virtual std::uint32_t parse_counted() = 0;
 };
 
-/// Parses a condition. Elements are numbers of mentions, which are appended to `mentions`. Throws Error(configuration).
-[[nodiscard]] Expression parse_condition(Tokens& tokens, std::vector<Mention>& mentions);
+/// Parses a condition. Elements are numbers of mentions, which are appended to `mentions`. A count has the number of its
+/// pattern in place of the pattern itself. Throws Error(configuration).
+[[nodiscard]] Expression parse_condition(Tokens& tokens, std::vector<Mention>& mentions, CountedPatterns& counted);
 
 /// Parses name: value {, name: value} up to the closing brace, which stays. The result says that the element has these values.
 [[nodiscard]] std::vector<Expression> parse_properties(Tokens& tokens, Element element);

@@ -4,29 +4,27 @@
 #include <numeric>
 #include <utility>
 
+#include "condition/counted.hpp"
 #include "condition/normal.hpp"
 
 namespace deltamatch::query {
 namespace {
 
-void greatest_vertex(const Query& query, const Expression& node, Vertex& last) {  // NOLINT(misc-no-recursion): bounded depth
-  if (node.kind == Expression::Kind::attribute || node.kind == Expression::Kind::id) {
-    if (node.element.kind == Element::Kind::vertex) {
-      last = std::max(last, node.element.index);
+void greatest_vertex(const Query& query, const Expression& node, Vertex& last) {
+  condition::for_each_mention(node, [&](Element::Kind kind, std::uint32_t index) {
+    if (kind == Element::Kind::vertex) {
+      last = std::max(last, index);
     } else {
-      const QueryEdge& edge = query.edges[node.element.index];
+      const QueryEdge& edge = query.edges[index];
       last = std::max({last, edge.source, edge.target});
     }
-  }
-  for (const Expression& operand : node.operands) greatest_vertex(query, operand, last);
+  });
 }
 
-void map(Expression& node, const EdgeAction& action, const Permutation& images) {  // NOLINT(misc-no-recursion): bounded depth
-  if (node.kind == Expression::Kind::attribute || node.kind == Expression::Kind::id) {
-    std::uint32_t& index = node.element.index;
-    index = node.element.kind == Element::Kind::vertex ? images[index] : action.image(index, images);
-  }
-  for (Expression& operand : node.operands) map(operand, action, images);
+void map(Expression& node, const EdgeAction& action, const Permutation& images) {
+  condition::for_each_mention(node, [&](Element::Kind kind, std::uint32_t& index) {
+    index = kind == Element::Kind::vertex ? images[index] : action.image(index, images);
+  });
 }
 
 std::string bytes_of(const Expression& expression) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "condition/counted.hpp"
 #include "condition/normal.hpp"
 #include "query/arcs.hpp"
 #include "query/condition_symmetry.hpp"
@@ -37,11 +38,9 @@ class Search {
           steps_.push_back({.vertex = vertex, .edge = edge});
       }
     }
-    for (Expression& conjunct : condition::conjuncts(query)) {
+    for (Expression& conjunct : condition::conjuncts(condition::normal_form(*query.where, numbers_))) {
       forms_.insert(bytes_of(conjunct));
-      std::size_t last = 0;
-      find_last(conjunct, last);
-      steps_[last].tested.push_back(std::move(conjunct));
+      steps_[find_last(conjunct)].tested.push_back(std::move(conjunct));
     }
   }
 
@@ -74,15 +73,16 @@ class Search {
     std::vector<Expression> tested = {};               ///< parts of the condition all of whose elements have images then
   };
 
-  void find_last(const Expression& node, std::size_t& last) const {  // NOLINT(misc-no-recursion): bounded depth
-    if (node.kind == Expression::Kind::attribute || node.kind == Expression::Kind::id) {
-      const bool of_edge = node.element.kind == Element::Kind::edge;
-      const auto at = std::ranges::find_if(steps_, [&](const Step& step) {
-        return of_edge ? step.edge == node.element.index : !step.edge && step.vertex == node.element.index;
-      });
+  /// The step after which all elements that a part of the condition mentions have images.
+  [[nodiscard]] std::size_t find_last(const Expression& conjunct) const {
+    std::size_t last = 0;
+    condition::for_each_mention(conjunct, [&](Element::Kind kind, std::uint32_t index) {
+      const bool of_edge = kind == Element::Kind::edge;
+      const auto at = std::ranges::find_if(
+          steps_, [&](const Step& step) { return of_edge ? step.edge == index : !step.edge && step.vertex == index; });
       last = std::max(last, static_cast<std::size_t>(at - steps_.begin()));
-    }
-    for (const Expression& operand : node.operands) find_last(operand, last);
+    });
+    return last;
   }
 
   bool extend(std::size_t at) {  // NOLINT(misc-no-recursion): one level for each vertex and edge
@@ -132,12 +132,10 @@ class Search {
       return forms_.contains(bytes_of(condition::normal_form(conjunct, numbers_)));
     });
   }
-  void map(Expression& node) const {  // NOLINT(misc-no-recursion): bounded depth
-    if (node.kind == Expression::Kind::attribute || node.kind == Expression::Kind::id) {
-      std::uint32_t& index = node.element.index;
-      index = node.element.kind == Element::Kind::vertex ? images_[index] : images_of_edges_[index];
-    }
-    for (Expression& operand : node.operands) map(operand);
+  void map(Expression& node) const {
+    condition::for_each_mention(node, [&](Element::Kind kind, std::uint32_t& index) {
+      index = kind == Element::Kind::vertex ? images_[index] : images_of_edges_[index];
+    });
   }
 
   const Query* query_;

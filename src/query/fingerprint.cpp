@@ -77,7 +77,7 @@ std::vector<std::uint32_t> canonical_edge_order(const Query& query) {
   return order;
 }
 
-Fingerprint fingerprint(const Query& query, MatchMode mode, CountMode count) {
+Fingerprint fingerprint(const Query& query, MatchMode mode, CountMode count, std::span<const Path> paths) {
   Bytes bytes;
   bytes.add(std::string_view("deltamatch query 1"));
   bytes.add(code(mode));
@@ -100,6 +100,25 @@ Fingerprint fingerprint(const Query& query, MatchMode mode, CountMode count) {
   if (query.within) {
     bytes.add(std::string_view("within"));
     bytes.add(static_cast<std::uint64_t>(query.within->microseconds));
+  }
+  if (!paths.empty()) bytes.add(std::string_view("paths"));
+  for (const Path& path : paths) {
+    const std::uint32_t start = query.edges[path.first_edge].source;
+    const std::uint32_t end = query.edges[path.first_edge + path.steps - 1].target;
+    for (const std::uint32_t part : {start, end, path.steps, path.first_vertex}) bytes.add(std::uint64_t{part});
+  }
+  const XXH128_hash_t hash = XXH3_128bits(bytes.get().data(), bytes.get().size());
+  return {hash.high64, hash.low64};
+}
+
+Fingerprint fingerprint_of_variants(const Query& query, MatchMode mode, CountMode count) {
+  if (!has_paths(query)) return fingerprint(query, mode, count);
+  Bytes bytes;
+  bytes.add(std::string_view("deltamatch variants 1"));
+  for (const Variant& variant : expand(query)) {
+    const Fingerprint one = fingerprint(variant.query, mode, count, variant.paths);
+    bytes.add(one.high);
+    bytes.add(one.low);
   }
   const XXH128_hash_t hash = XXH3_128bits(bytes.get().data(), bytes.get().size());
   return {hash.high64, hash.low64};

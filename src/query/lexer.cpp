@@ -39,9 +39,16 @@ TokenKind symbol(char c) noexcept {
       return TokenKind::left_brace;
     case '}':
       return TokenKind::right_brace;
+    case '*':
+      return TokenKind::star;
     default:
       return TokenKind::end;
   }
+}
+
+/// The token that only labels have.
+TokenKind label_symbol(char c) noexcept {
+  return c == '!' ? TokenKind::exclamation : c == '&' ? TokenKind::ampersand : c == '%' ? TokenKind::percent : TokenKind::end;
 }
 
 /// The token at the start of `text` that only conditions have, with its length. Length 0: there is none.
@@ -120,8 +127,9 @@ bool is_quote(std::uint32_t code) noexcept {
   }
   if (in_condition) refuse_operator(source, offset);
   switch (character->code) {
-    case '*':
-      source.fail(offset, "unexpected '*'", "write each edge of the path; for any label, leave the label out");
+    case '+':
+    case '?':
+      source.fail(offset, fmt::format("unexpected '{}'", rest[0]), "write the bounds of a path: -[:TRANSFER]->{1,4}");
     case '"':
     case '\'':
       source.fail(offset, fmt::format("unexpected {}", rest[0]), "quote names and labels with backquotes: `...`");
@@ -130,7 +138,9 @@ bool is_quote(std::uint32_t code) noexcept {
     case '%':
       source.fail(offset, "unexpected '%'", "begin comments with // or #");
     case '!':
-      source.fail(offset, "unexpected '!'", "a pattern has no negation: write the labels that may stand, with | between them");
+      source.fail(offset, "unexpected '!'", "write labels that must be absent as :!A");
+    case '&':
+      source.fail(offset, "unexpected '&'", "write labels that must all be there as :A&B");
     default:
       break;
   }
@@ -211,6 +221,7 @@ Token Lexer::next() {
   if (length == 0 && in_condition_) std::tie(token.kind, length) = condition_symbol(rest);
   if (length == 0) {
     token.kind = symbol(rest[0]);
+    if (token.kind == TokenKind::end && in_labels_) token.kind = label_symbol(rest[0]);
     if (token.kind == TokenKind::end) refuse_character(source_, position_, in_condition_);
     length = 1;
   }

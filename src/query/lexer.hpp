@@ -25,9 +25,12 @@ enum class TokenKind : std::uint8_t {
   greater,
   left_brace,
   right_brace,
+  star,
+  exclamation,  ///< this and the next two: in labels only
+  ampersand,
+  percent,
   dot,  ///< this and all below: in conditions only
   plus,
-  star,
   equal,
   not_equal,
   less_equal,
@@ -47,6 +50,8 @@ class Lexer {
   explicit Lexer(const SourceText& source) : source_(source) {}
   /// Whether the next tokens are those of a condition. At the start they are those of a path.
   void set_in_condition(bool in_condition) noexcept { in_condition_ = in_condition; }
+  /// Whether the next tokens are those of labels.
+  void set_in_labels(bool in_labels) noexcept { in_labels_ = in_labels; }
   /// Returns the next token after white space and comments. At the end of the text it returns TokenKind::end, also if called
   /// again. Throws Error(configuration) at a character that cannot start a token.
   [[nodiscard]] Token next();
@@ -59,6 +64,7 @@ class Lexer {
   const SourceText& source_;
   std::size_t position_ = 0;
   bool in_condition_ = false;
+  bool in_labels_ = false;
 };
 
 }  // namespace deltamatch::query

@@ -3,13 +3,22 @@
 //   pattern = ["MATCH"] path {"," path} ["WHERE" condition] ["WITHIN" duration]
 //   path    = vertex {edge vertex}
 //   vertex  = "(" element ")"
-//   edge    = "-" ["[" element "]"] "-" ">"         left to right; without brackets: -->
-//           | "<" "-" ["[" element "]"] "-"         right to left;                   <--
-//           | "-" ["[" element "]"] "-"             undirected;                      --
-//   element = [word] [labels] ["{" word ":" literal {"," word ":" literal} "}"] ["WHERE" condition]
-//   labels  = ":" word {"|" word}
+//   edge    = "-" ["[" step "]"] "-" ">" [braces]   left to right; without brackets: -->
+//           | "<" "-" ["[" step "]"] "-" [braces]   right to left;                   <--
+//           | "-" ["[" step "]"] "-" [braces]       undirected;                      --
+//   step    = [word] [labels] [star] [values] ["WHERE" condition]
+//   star    = "*" number | "*" [number] ".." number
+//   braces  = "{" number "}" | "{" number "," number "}"
+//   element = [word] [labels] [values] ["WHERE" condition]
+//   values  = "{" word ":" literal {"," word ":" literal} "}"
+//   labels  = ":" any-of {":" word}
+//   any-of  = all-of {"|" all-of}
+//   all-of  = {"!"} one {"&" {"!"} one}
+//   one     = word | "%" | "(" any-of ")"
 //
-// condition_parser.hpp has the grammar of conditions.
+// condition_parser.hpp has the grammar of conditions. Within them, COUNT { counted } and EXISTS { counted } stand for
+//
+//   counted = ["DISTINCT" word {"," word} "|"] path {"," path} ["WHERE" condition]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,8 +28,13 @@
 #include <utility>
 
 #include "base/word.hpp"
+#include "condition/form.hpp"
 #include "query/condition_parser.hpp"
+#include "query/counted_scope.hpp"
 #include "query/flaw.hpp"
+#include "query/label_expression.hpp"
+#include "query/mention.hpp"
+#include "query/path_syntax.hpp"
 #include "query/tokens.hpp"
 
 namespace deltamatch {
@@ -31,7 +45,6 @@ constexpr std::string_view vertex_remedy = "write a vertex as (name:Label), (nam
 constexpr std::string_view close_remedy =
     "write a vertex as (name:Label), and other characters than letters, digits and _ in backquotes";
 constexpr std::string_view edge_remedy = "write an edge as -[:LABEL]->, <-[:LABEL]-, -[:LABEL]-, -->, <-- or --";
-constexpr std::string_view label_remedy = "write labels as :A or :A|B, and the empty label as two backquotes";
 
 /// Joins conditions by AND. A conjunction among them gives its own parts.
 std::optional<Expression> conjunction(std::vector<Expression> conditions) {
@@ -48,9 +61,9 @@ std::optional<Expression> conjunction(std::vector<Expression> conditions) {
   return Expression{Expression::Kind::logical_and, {}, {}, {}, std::move(parts)};
 }
 
-class PatternParser {
+class PatternParser final : public CountedPatterns {
  public:
-  PatternParser(const SourceText& source, std::string_view name) : tokens_(source) { query_.name = name; }
+  PatternParser(Tokens& tokens, std::string_view name) : tokens_(tokens) { query_.name = name; }
 
   Query parse() {
     if (tokens_.is_keyword("MATCH")) tokens_.advance();
@@ -72,16 +85,60 @@ class PatternParser {
     if (!tokens_.is(TokenKind::end)) refuse_rest();
     refuse_idle_names();
     name_anonymous();
-    for (Expression& condition : pending_) {
-      resolve(condition);
-      conditions_.push_back(std::move(condition));
-    }
-    query_.where = conjunction(std::move(conditions_));
+    place_conditions();
     refuse_flaws(query_, places_, tokens_.source());
     return std::move(query_);
   }
 
+  std::uint32_t parse_counted() override {
+    if (within_count_) tokens_.fail("a count within a count", "count a pattern of one edge, or a path of two");
+    PatternParser inner(tokens_, {});
+    counted_.push_back(inner.parse_scope());
+    return static_cast<std::uint32_t>(counted_.size() - 1);
+  }
+
  private:
+  /// Parses what is counted, from the opening brace to behind the closing one.
+  CountedScope parse_scope() {
+    within_count_ = true;
+    CountedScope scope;
+    scope.offset = tokens_.now().offset;
+    tokens_.end_condition();
+    tokens_.advance();
+    if (tokens_.is_keyword("DISTINCT")) {
+      do {
+        tokens_.advance();
+        if (!tokens_.is(TokenKind::word))
+          tokens_.fail_expected("the name of a vertex", "write COUNT { DISTINCT s | (s)-->(a) }");
+        scope.distinct.push_back({tokens_.now().text, tokens_.now().offset, Mention::Use::vertex});
+        tokens_.advance();
+      } while (tokens_.is(TokenKind::comma));
+      tokens_.expect(TokenKind::pipe, "',' or '|'", "write COUNT { DISTINCT s | (s)-->(a) }");
+    }
+    path();
+    while (tokens_.is(TokenKind::comma)) {
+      tokens_.advance();
+      path();
+    }
+    if (tokens_.is_keyword("WHERE")) {
+      tokens_.enter_condition();
+      where();
+    }
+    if (!tokens_.is(TokenKind::right_brace)) {
+      if (tokens_.is_keyword("WITHIN")) tokens_.fail("WITHIN in a counted pattern", "write it at the end of the whole pattern");
+      if (!pending_.empty()) refuse_after_condition("'}'");
+      tokens_.fail_expected("',', WHERE or '}'", "close what is counted by a brace");
+    }
+    tokens_.enter_condition();
+    refuse_idle_names();
+    scope.query = std::move(query_);
+    scope.properties = std::move(conditions_);
+    for (Pending& pending : pending_) scope.conditions.push_back(std::move(pending.condition));
+    scope.mentions = std::move(mentions_);
+    scope.places = std::move(places_);
+    return scope;
+  }
+
   void path() {
     std::uint32_t left = vertex();
     while (tokens_.is(TokenKind::minus) || tokens_.is(TokenKind::less)) left = edge(left);
@@ -98,8 +155,7 @@ class PatternParser {
       name = tokens_.take().text;
     }
     const std::size_t labels_offset = tokens_.now().offset;
-    LabelSet labels = label_alternatives();
-    if (tokens_.is(TokenKind::colon)) tokens_.fail("a second ':' is not possible", "write alternatives as :A|B");
+    LabelSet labels = parse_labels(tokens_, Element::Kind::vertex);
 
     const auto fresh = static_cast<std::uint32_t>(query_.vertices.size());
     const std::uint32_t index = name.empty() ? fresh : vertex_names_.try_emplace(name, fresh).first->second;
@@ -126,6 +182,7 @@ class PatternParser {
     tokens_.expect(TokenKind::minus, "'-'", edge_remedy);
     std::string name;
     LabelSet labels;
+    std::optional<Quantifier> quantifier;
     if (tokens_.is(TokenKind::left_bracket)) {
       tokens_.advance();
       if (tokens_.is(TokenKind::word) && !tokens_.is_keyword("WHERE")) {
@@ -136,8 +193,8 @@ class PatternParser {
         if (tokens_.now().backquoted) quoted_names_.insert(tokens_.now().text);
         name = tokens_.take().text;
       }
-      labels = label_alternatives();
-      if (tokens_.is(TokenKind::colon)) tokens_.fail("a second ':' is not possible", "write alternatives as :A|B");
+      labels = parse_labels(tokens_, Element::Kind::edge);
+      if (tokens_.is(TokenKind::star)) quantifier = quantified([&] { return parse_star(tokens_); });
       element_condition({Element::Kind::edge, index}, TokenKind::right_bracket);
       tokens_.expect(TokenKind::right_bracket, "']'", edge_remedy);
     }
@@ -146,29 +203,35 @@ class PatternParser {
     if (rightwards && leftwards)
       tokens_.fail("the edge has two arrow heads", "write an edge of either direction as -[:LABEL]- or --");
     if (rightwards) tokens_.advance();
+    if (tokens_.is(TokenKind::star)) tokens_.fail("a path without an upper bound", "write ->{1,8}, which is the longest path");
+    if (tokens_.is(TokenKind::left_brace)) {
+      if (quantifier) tokens_.fail("the edge has two quantifiers", "write either *1..4 inside it or {1,4} behind it");
+      quantifier = quantified([&] { return parse_braces(tokens_); });
+    }
     if (!tokens_.is(TokenKind::left_parenthesis)) {
       tokens_.fail_expected(rightwards || leftwards ? "a vertex" : "'>' or a vertex", vertex_remedy);
     }
 
     const std::uint32_t right = vertex();
-    query_.edges.push_back(
-        {leftwards ? right : left, leftwards ? left : right, std::move(labels), leftwards || rightwards, std::move(name)});
+    query_.edges.push_back({leftwards ? right : left,
+                            leftwards ? left : right,
+                            std::move(labels),
+                            leftwards || rightwards,
+                            std::move(name),
+                            quantifier,
+                            {}});
     places_.edges.push_back(offset);
     return right;
   }
 
-  /// Parses labels. The result is sorted and distinct, and empty if there is no colon.
-  LabelSet label_alternatives() {
-    LabelSet labels;
-    if (!tokens_.is(TokenKind::colon)) return labels;
-    do {
-      tokens_.advance();
-      if (!tokens_.is(TokenKind::word)) tokens_.fail_expected("a label", label_remedy);
-      labels.push_back(tokens_.take().text);
-    } while (tokens_.is(TokenKind::pipe));
-    std::sort(labels.begin(), labels.end());
-    labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
-    return labels;
+  /// Parses a quantifier, at its first token. What is counted has none.
+  template <typename Parse>
+  Quantifier quantified(const Parse& parse) {
+    if (within_count_) {
+      tokens_.fail("a path with a quantifier within a count",
+                   "write each of its edges, one or two: COUNT { (a)-->()-->(b) } >= 1");
+    }
+    return parse();
   }
 
   /// Parses {name: value} and WHERE inside an element, up to the `close` that ends it. That stays the present token.
@@ -182,21 +245,54 @@ class PatternParser {
     }
     if (tokens_.is_keyword("WHERE")) {
       tokens_.enter_condition();
-      where();
+      where(element);
       if (!tokens_.is(close)) refuse_after_condition(close == TokenKind::right_bracket ? "']'" : "')'");
       tokens_.end_condition();
     }
   }
 
-  /// Parses a condition, whose elements are mentions yet.
-  void where() { pending_.push_back(parse_condition(tokens_, mentions_)); }
+  /// Parses a condition inside an element or behind all paths. Its elements are mentions yet.
+  void where(std::optional<Element> inside = std::nullopt) {
+    pending_.push_back({parse_condition(tokens_, mentions_, *this), inside});
+  }
+
+  /// Gives the conditions of steps to their paths, and all others to the query.
+  void place_conditions() {
+    std::vector<std::vector<Expression>> each(query_.edges.size());
+    std::vector<Expression> whole;
+    const auto place = [&](Expression condition, const std::optional<Element>& inside) {
+      const bool path = inside && inside->kind == Element::Kind::edge && query_.edges[inside->index].quantifier;
+      (path ? each[inside->index] : whole).push_back(std::move(condition));
+    };
+    for (Expression& condition : conditions_) {
+      const Element inside = condition.operands[0].element;
+      place(std::move(condition), inside);
+    }
+    for (Pending& pending : pending_) {
+      if (pending.condition.kind == Expression::Kind::count)
+        refuse_idle_count({}, counted_[pending.condition.element.index], tokens_.source());
+      resolve(pending.condition, pending.inside);
+      place(std::move(pending.condition), pending.inside);
+    }
+    for (std::size_t e = 0; e < each.size(); ++e) query_.edges[e].each = conjunction(std::move(each[e]));
+    query_.where = conjunction(std::move(whole));
+  }
 
   /// Replaces the mentions in a condition by the elements that they name.
-  void resolve(Expression& expression) const {
-    if (expression.kind == Expression::Kind::attribute || expression.kind == Expression::Kind::id) {
-      expression.element = element_of(mentions_[expression.element.index]);
+  void resolve(Expression& expression, const std::optional<Element>& inside) const {
+    if (expression.kind == Expression::Kind::count) {
+      expression.pattern.push_back(resolve_counted(counted_[expression.element.index], query_, inside, tokens_.source()));
+      expression.element = {};
+    } else if (condition::reads_element(expression.kind)) {
+      const Mention& mention = mentions_[expression.element.index];
+      expression.element = element_of(mention);
+      check_use(mention, query_, expression.element, inside, tokens_.source());
     }
-    for (Expression& operand : expression.operands) resolve(operand);
+    for (Expression& operand : expression.operands) {
+      if (operand.kind == Expression::Kind::count)
+        refuse_idle_count(expression, counted_[operand.element.index], tokens_.source());
+      resolve(operand, inside);
+    }
   }
 
   [[nodiscard]] Element element_of(const Mention& mention) const {
@@ -204,13 +300,7 @@ class PatternParser {
       return {Element::Kind::vertex, vertex->second};
     }
     const auto edge = edge_names_.find(mention.name);
-    if (edge == edge_names_.end()) {
-      tokens_.fail_at(mention.offset, fmt::format("no vertex or edge is named '{}'", shown(mention.name)),
-                      "name it in the path: (a:Account) or -[t:TRANSFER]->");
-    }
-    if (mention.vertex) {
-      tokens_.fail_at(mention.offset, fmt::format("id() of the edge '{}'", shown(mention.name)), "id() takes a vertex");
-    }
+    if (edge == edge_names_.end()) refuse_unknown(mention, tokens_.source());
     return {Element::Kind::edge, edge->second};
   }
 
@@ -246,11 +336,13 @@ class PatternParser {
   void refuse_idle_names() const {
     for (std::size_t e = 0; e < query_.edges.size(); ++e) {
       const QueryEdge& edge = query_.edges[e];
-      const bool used =
-          std::any_of(mentions_.begin(), mentions_.end(), [&](const Mention& m) { return m.name == edge.name; }) ||
-          std::any_of(conditions_.begin(), conditions_.end(), [&](const Expression& c) {
-            return c.operands[0].element == Element{Element::Kind::edge, std::uint32_t(e)};
-          });
+      const auto named = [&](const Mention& m) { return m.name == edge.name; };
+      const bool used = std::ranges::any_of(mentions_, named) ||
+                        std::ranges::any_of(
+                            counted_, [&](const CountedScope& scope) { return std::ranges::any_of(scope.mentions, named); }) ||
+                        std::any_of(conditions_.begin(), conditions_.end(), [&](const Expression& c) {
+                          return c.operands[0].element == Element{Element::Kind::edge, std::uint32_t(e)};
+                        });
       const bool alone = std::none_of(query_.edges.begin(), query_.edges.end(), [&](const QueryEdge& other) {
         return &other != &edge && (std::minmax(other.source, other.target) == std::minmax(edge.source, edge.target));
       });
@@ -261,8 +353,8 @@ class PatternParser {
     }
   }
 
-  /// Names anonymous vertices _1, _2, ... in the order of mention, then anonymous edges with conditions. Skips names that are
-  /// taken.
+  /// Names anonymous vertices _1, _2, ... in the order of mention, then anonymous edges with conditions and
+  /// anonymous paths. Skips names that are taken.
   void name_anonymous() {
     std::size_t number = 0;
     const auto name = [&](std::string& place) {
@@ -276,15 +368,25 @@ class PatternParser {
       const Element element = condition.operands[0].element;
       if (element.kind == Element::Kind::edge) name(query_.edges[element.index].name);
     }
+    for (QueryEdge& edge : query_.edges) {
+      if (edge.quantifier) name(edge.name);
+    }
   }
 
-  Tokens tokens_;
+  struct Pending {
+    Expression condition;
+    std::optional<Element> inside;  ///< nullopt: it stands behind all paths
+  };
+
+  Tokens& tokens_;
   Query query_;
+  bool within_count_ = false;          // what is parsed stands within the braces of a count
+  std::vector<CountedScope> counted_;  // as parsed, by number
   std::unordered_map<std::string, std::uint32_t> vertex_names_;
   std::unordered_map<std::string, std::uint32_t> edge_names_;
   std::unordered_set<std::string> quoted_names_;  // of edges, in backquotes
   std::vector<Expression> conditions_;            // of {name: value}
-  std::vector<Expression> pending_;               // of WHERE; their elements are mentions
+  std::vector<Pending> pending_;                  // of WHERE; their elements are mentions
   std::vector<Mention> mentions_;
   TextPositions places_;  // of first mentions
 };
@@ -294,7 +396,8 @@ class PatternParser {
 
 Query parse_pattern(std::string_view text, std::string_view name, std::string_view where) {
   const query::SourceText source(text, where);
-  return query::PatternParser(source, name).parse();
+  query::Tokens tokens(source);
+  return query::PatternParser(tokens, name).parse();
 }
 
 }  // namespace deltamatch

@@ -7,18 +7,20 @@
 #include <vector>
 
 #include "base/word.hpp"
+#include "condition/counted.hpp"
 #include "condition/literal.hpp"
 #include "condition/text.hpp"
 #include "deltamatch/query.hpp"
+#include "query/label_expression.hpp"
 
 namespace deltamatch {
 namespace query {
 namespace {
 
-std::string labels_text(const LabelSet& labels) {
-  std::string result;
-  for (const std::string& label : labels) result.append(result.empty() ? ":" : "|").append(quoted_word(label));
-  return result;
+std::string quantifier_text(const QueryEdge& edge) {
+  if (!edge.quantifier) return "";
+  const auto [least, most] = *edge.quantifier;
+  return least == most ? fmt::format("{{{}}}", least) : fmt::format("{{{},{}}}", least, most);
 }
 
 class Writer {
@@ -26,19 +28,21 @@ class Writer {
   explicit Writer(const Query& query) : query_(query), mentioned_(query.vertices.size()) {}
 
   std::string write() {
-    if (!edges_mention_in_order()) {
+    if (query_.edges.empty() || !edges_mention_in_order()) {
       for (std::uint32_t v = 0; v < query_.vertices.size(); ++v) start_path(v);
     }
     for (const QueryEdge& edge : query_.edges) {
-      const std::string inner = name_of(edge) + labels_text(edge.labels);
+      std::string inner = name_of(edge) + labels_text(edge.labels);
+      if (edge.each) inner += " WHERE " + condition::to_text(*edge.each, query_);
       const std::string element = inner.empty() ? "" : fmt::format("[{}]", inner);
+      const std::string bounds = quantifier_text(edge);
       if (leftwards(edge, end_)) {
         if (end_ != edge.target) start_path(edge.target);
-        text_ += fmt::format("<-{}-", element);
+        text_ += fmt::format("<-{}-{}", element, bounds);
         mention(edge.source);
       } else {
         if (end_ != edge.source) start_path(edge.source);
-        text_ += fmt::format("-{}-{}", element, edge.directed ? ">" : "");
+        text_ += fmt::format("-{}-{}{}", element, edge.directed ? ">" : "", bounds);
         mention(edge.target);
       }
     }
@@ -52,17 +56,19 @@ class Writer {
   [[nodiscard]] std::string name_of(const QueryEdge& edge) const {
     if (edge.name.empty()) return "";
     std::string name = quoted_word(edge.name);
-    const bool idle = edge.labels.empty() && !(query_.where && speaks_of(*query_.where, edge));
+    const auto speaks = [&](const std::optional<Expression>& node) { return node && speaks_of(*node, edge); };
+    const bool idle = edge.labels.empty() && !speaks(query_.where) &&
+                      std::ranges::none_of(query_.edges, [&](const QueryEdge& path) { return speaks(path.each); });
     return idle && name[0] != '`' ? "`" + name + "`" : name;
   }
 
   /// Whether a condition reads the edge.
-  [[nodiscard]] bool speaks_of(const Expression& node, const QueryEdge& edge) const {  // NOLINT(misc-no-recursion)
-    if (node.kind == Expression::Kind::attribute && node.element.kind == Element::Kind::edge &&
-        &query_.edges[node.element.index] == &edge) {
-      return true;
-    }
-    return std::ranges::any_of(node.operands, [&](const Expression& operand) { return speaks_of(operand, edge); });
+  [[nodiscard]] bool speaks_of(const Expression& node, const QueryEdge& edge) const {
+    bool found = false;
+    condition::for_each_mention(node, [&](Element::Kind kind, std::uint32_t index) {
+      found = found || (kind == Element::Kind::edge && &query_.edges[index] == &edge);
+    });
+    return found;
   }
 
   /// Whether an edge is written right to left after a path with this end.

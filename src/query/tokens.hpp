@@ -23,6 +23,9 @@ class Tokens {
   [[nodiscard]] Token take();
   /// Goes on to the next token. From it on, the text is a condition.
   void enter_condition();
+  /// After the present token, the text is labels, until end_labels.
+  void enter_labels() noexcept { lexer_.set_in_labels(true); }
+  void end_labels() noexcept { lexer_.set_in_labels(false); }
   /// After the present token, the text is a path again.
   void end_condition() noexcept { lexer_.set_in_condition(false); }
 

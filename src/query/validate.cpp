@@ -10,9 +10,13 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/label_terms.hpp"
+#include "condition/counted.hpp"
 #include "condition/form.hpp"
 #include "deltamatch/error.hpp"
+#include "deltamatch/labels.hpp"
 #include "query/flaw.hpp"
+#include "query/paths.hpp"
 
 namespace deltamatch {
 namespace query {
@@ -21,18 +25,36 @@ namespace {
 using Subject = Flaw::Subject;
 
 bool sorted_set(const LabelSet& labels) {
-  return std::adjacent_find(labels.begin(), labels.end(), std::greater_equal<>()) == labels.end();
+  return std::adjacent_find(labels.begin(), labels.end(), std::greater_equal<>()) == labels.end() &&
+         std::all_of(labels.begin(), labels.end(), is_term);
+}
+
+/// The number of vertices with self-loops.
+std::size_t looped_vertices(const Query& query) {
+  std::unordered_set<std::uint32_t> looped;
+  for (const QueryEdge& edge : query.edges) {
+    if (edge.source == edge.target && !edge.quantifier) looped.insert(edge.source);
+  }
+  return looped.size();
 }
 
 std::optional<Flaw> check_vertices(const Query& query) {
   const std::size_t count = query.vertices.size();
-  if (count < min_query_vertices) {
+  const std::size_t looped = looped_vertices(query);
+  const bool counted = query.where && condition::counts(*query.where);
+  const bool alone = count == 1 && (counted || has_paths(query));  // a ring may have one named vertex
+  if (count + looped < min_query_vertices && !alone) {
     return Flaw{count == 0 ? Subject::query : Subject::vertex, 0,
                 fmt::format("the query has {} {}", count, count == 1 ? "vertex" : "vertices"),
                 fmt::format("write a query of {} to {} vertices", min_query_vertices, max_query_vertices)};
   }
   if (count > max_query_vertices) {
     return Flaw{Subject::vertex, max_query_vertices, fmt::format("the query has {} vertices", count),
+                fmt::format("write a query of {} to {} vertices", min_query_vertices, max_query_vertices)};
+  }
+  if (count + looped > max_query_vertices) {
+    return Flaw{Subject::query, 0,
+                fmt::format("the query has {} vertices, of which {} have self-loops and count twice", count, looped),
                 fmt::format("write a query of {} to {} vertices", min_query_vertices, max_query_vertices)};
   }
   std::unordered_map<std::string_view, std::size_t> names;
@@ -66,18 +88,23 @@ std::optional<Flaw> check_edges(const Query& query) {
     }
     const std::string source = shown(query.vertices[edge.source].name);
     const std::string target = shown(query.vertices[edge.target].name);
-    if (edge.source == edge.target) {
-      return Flaw{Subject::edge, e, fmt::format("the edge is a self-loop at vertex '{}'", source),
-                  "leave the edge out: data graphs have no self-loops"};
+    if (edge.source == edge.target && !edge.quantifier && query.where && condition::counts(*query.where)) {
+      return Flaw{Subject::edge, e, fmt::format("the edge at '{}' is a self-loop, and the condition counts", source),
+                  "leave the edge out, or the count"};
     }
     if (!sorted_set(edge.labels)) {
       return Flaw{Subject::edge, e,
                   fmt::format("the labels of the edge from '{}' to '{}' are not sorted and distinct", source, target),
                   "sort them and leave out duplicates"};
     }
+    if (std::ranges::any_of(edge.labels, [](std::string_view term) { return is_several_labels(term) && !is_absence(term); })) {
+      return Flaw{Subject::edge, e, fmt::format("the edge from '{}' to '{}' must have several labels at once", source, target),
+                  "an edge has one label: give alternatives"};
+    }
     const bool flip = !edge.directed && edge.source > edge.target;
-    const Key key(flip ? edge.target : edge.source, flip ? edge.source : edge.target, edge.directed, edge.labels);
-    const auto [like, fresh] = seen.emplace(key, e);
+    const bool directed = edge.directed && edge.source != edge.target;  // a self-loop has no direction
+    const Key key(flip ? edge.target : edge.source, flip ? edge.source : edge.target, directed, edge.labels);
+    const auto [like, fresh] = edge.quantifier ? std::pair(seen.end(), true) : seen.emplace(key, e);
     if (!fresh && (edge.name.empty() || query.edges[like->second].name.empty())) {
       return Flaw{Subject::edge, e,
                   edge.directed ? fmt::format("the edge from '{}' to '{}' occurs twice, with the same labels", source, target)
@@ -99,6 +126,16 @@ std::optional<Flaw> check_conditions(const Query& query) {
       return Flaw{Subject::query, 0, "a condition that is not well formed: " + *what,
                   "parse_pattern makes well-formed conditions"};
     }
+  }
+  if (query.where) {
+    std::optional<Flaw> flaw;
+    condition::for_each_count(*query.where, [&](const Expression& count) {
+      const auto is_loop = [](const QueryEdge& edge) { return edge.source == edge.target; };
+      if (!flaw) flaw = find_flaw(condition::extended(query, count.pattern[0]));
+      if (!flaw && std::ranges::any_of(count.pattern[0].edges, is_loop))
+        flaw = Flaw{Subject::query, 0, "a self-loop", "leave it out"};
+    });
+    if (flaw) return Flaw{Subject::query, 0, "in a counted pattern: " + flaw->what, flaw->remedy};
   }
   if (query.within && query.within->microseconds <= 0) {
     return Flaw{Subject::query, 0, "WITHIN a duration that is not positive", "give a positive duration"};
@@ -138,7 +175,8 @@ std::optional<Flaw> find_flaw(const Query& query) {
   if (auto flaw = check_vertices(query)) return flaw;
   if (auto flaw = check_edges(query)) return flaw;
   if (auto flaw = check_conditions(query)) return flaw;
-  return check_connected(query);
+  if (auto flaw = check_connected(query)) return flaw;
+  return find_path_flaw(query);
 }
 
 void refuse_flaws(const Query& query, const TextPositions& places, const SourceText& source) {

@@ -56,6 +56,20 @@ class Bytes:
         return edge
 
 
+def fold(row, ids, paths):
+    """Puts the steps of paths into lists, as the JSON form does."""
+    first = {edge: (name, steps, vertex) for name, edge, steps, vertex in paths}
+    edges, place, at = [], {}, 0
+    while at < len(row["edges"]):
+        name, steps, vertex = first.get(at, (None, 1, 0))
+        place.update({at + step: [len(edges), step] if name else len(edges) for step in range(steps)})
+        edges.append(row["edges"][at:at + steps] if name else row["edges"][at])
+        if name:
+            row["bindings"][name] = ids[vertex:vertex + steps - 1]
+        at += steps
+    row["edges"], row["cause"] = edges, [place[edge] for edge in row["cause"]]
+
+
 def read(data):
     """Returns matches, as the objects of the JSON form, and ends, as (query, matches, shortfall)."""
     source = Bytes(data)
@@ -63,26 +77,31 @@ def read(data):
         raise ValueError("not a file of matches, or of another version")
     model = source.byte() if version == 2 else 0
     attributes = [(source.text(), source.byte(), source.byte()) for _ in range(source.number())] if version == 2 else []
-    queries, labels, matches, ends = [], [], [], []
+    queries, labels, matches, ends, paths = [], [], [], [], {}
     while source.at < len(data):
         kind = source.byte()
         if kind == 1:
             name = source.text()
             queries.append((name, [source.text() for _ in range(source.number())], source.number()))
+        elif kind == 6:
+            query = source.number()
+            paths[query] = [(source.text(), source.number(), source.number(), source.number()) for _ in range(source.number())]
         elif kind == 2:
             labels.append(source.text())
         elif kind == 3:
             flags = source.byte()
-            name, names, edges = queries[source.number()]
+            query = source.number()
+            name, names, edges = queries[query]
             row = {"v": version, "id": source.take(16).hex(), "query": name, "sign": "-" if flags & 1 else "+", "batch": source.number(),
                    "time": source.signed() if flags & 2 else None}
             ids = [source.id() for _ in names]
-            row["bindings"] = dict(zip(names, ids))
+            row["bindings"] = {name: vertex for name, vertex in zip(names, ids) if name}
             if version == 1:
                 row["edges"] = [[ids[source.number()], labels[source.number()], ids[source.number()]] for _ in range(edges)]
             else:
                 row["edges"] = [source.edge(ids, labels, model, attributes) for _ in range(edges)]
             row["cause"] = [source.number() for _ in range(source.number())]
+            fold(row, ids, paths.get(query, []))
             matches.append(row)
         elif kind == 4:
             ends.append((queries[source.number()][0], source.number(), SHORTFALLS[source.byte()]))

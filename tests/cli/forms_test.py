@@ -428,9 +428,9 @@ class EventsAndVertices(FormsTest):
                    says=["there is no vertex among `name`", "--labels-columns vertex=NAME"])
 
     def test_several_labels(self):
-        text = ":ID,:LABEL\nA,Person;Actor\n"
-        columns = ("--columns", "vertex=:ID,label=:LABEL")
-        self.refused("n.csv", text, *columns, says=["n.csv:2: malformed: `Person;Actor` are several labels"])
+        for columns in ((), ("--columns", "vertex=:ID,label=:LABEL"), ("--columns", "vertex=:ID,labels=:LABEL")):
+            self.write("n.csv", ":ID,:LABEL\nA,Person;Actor\n")
+            self.assertEqual(self.warned("n.csv", *columns), [])
         self.write("m.csv", "id,label\nA,Person;Actor\n")
         self.assertEqual(self.warned("m.csv"), ["several_labels"])
 
@@ -551,7 +551,7 @@ class Headers(FormsTest):
     def test_a_header_of_labels_with_unusual_names(self):
         self.write("g.csv", "source,target\n1,2\n")
         query = ("--query", "q=(a:A)-->(b:B)")
-        for header in ("account_id,label", "vertex,labels", "id,labels", ":ID,:LABEL", "user,label", "user,type", "user,Kind", "id,group"):
+        for header in ("account_id,label", "user,label", "user,type", "user,Kind", "id,group"):
             self.write("l.csv", header + "\n1,A\n2,B\n")
             vertex, label = header.split(",")
             columns = f"vertex={vertex},label={label}"
@@ -560,6 +560,10 @@ class Headers(FormsTest):
             result = self.json("match", "--graph", "g.csv", "--labels", "l.csv", "--labels-columns", columns, *query)
             self.assertEqual(result["queries"][0]["matches"], 1, header)
             result = self.json("match", "--graph", "g.csv", "--labels", "l.csv", "--labels-header", "no", *query)
+            self.assertEqual(result["queries"][0]["matches"], 1, header)
+        for header in ("vertex,labels", "id,labels", ":ID,:LABEL"):  # these are usual
+            self.write("l.csv", header + "\n1,A\n2,B\n")
+            result = self.json("match", "--graph", "g.csv", "--labels", "l.csv", *query)
             self.assertEqual(result["queries"][0]["matches"], 1, header)
         self.write("l.txt", "user label\n1 A\n2 B\n")
         self.fails(1, "match", "--graph", "g.csv", "--labels", "l.txt", "--labels-format", "snap", "--ids", "string", *query,

@@ -114,10 +114,6 @@ class Induced(Static):
         self.assertEqual(self.counts("--graph", "g.txt", "--undirected", "--query", PATH, "--mode", "edge-distinct", "--induced"),
                          {"path": 0})
 
-    def test_standing_queries_are_not_induced(self):
-        self.write("g.txt", "1 2\n")
-        self.fails(2, "replay", "--updates", "g.txt", "--query", PATH, "--induced", says="--induced")
-
 
 class Listings(Static):
     def setUp(self):

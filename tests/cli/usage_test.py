@@ -263,7 +263,7 @@ class Usage(harness.CliTest):
             (star33, "2 to 32 vertices"),
             ("apart=(a)-->(b), (c)-->(d)", "connected"),
             ("twice=(a)-->(b), (a)-->(b)", "twice"),
-            ("loop=(a)-->(b), (a)-->(a)", "self-loop"),
+            ("loop=(a)-->(b), (a)-->(a)", "the edge at 'a' is a self-loop, but the graph leaves self-loops out"),
             ("broken=(a)-->(b", "--query broken:1:"),
             ("bad.pattern", "bad.pattern:2:"),
             ("empty", "no *.pattern, *.graph, *.q, *.query"),

@@ -4,7 +4,11 @@
 #include <array>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 #include <sstream>
+
+#include "property/draw_counts.hpp"
+#include "property/draw_paths.hpp"
 
 namespace deltamatch::property {
 namespace {
@@ -18,7 +22,9 @@ struct World {
   std::vector<std::string> edge_labels;
   std::size_t salt = 0;
   bool timed = false;
-  bool late = false;  ///< labels are mostly left out, so they come later than edges
+  bool late = false;      ///< labels are mostly left out, so they come later than edges
+  bool restless = false;  ///< many records of vertices, which change labels
+  bool loops = false;     ///< self-loops are kept
   Traits traits;
   Schema schema;
 
@@ -66,15 +72,17 @@ std::vector<ExternalId> draw_ids(bool large) {
 }
 
 World draw_world(const Traits& traits, bool timed) {
-  static const std::array<std::vector<std::string>, 4> vertex_pools = {{{""}, {"A"}, {"A", "B"}, {"", "A", "B"}}};
+  static const std::array<std::vector<std::string>, 6> vertex_pools = {
+      {{""}, {"A"}, {"A", "B"}, {"", "A", "B"}, {"A", "B", "A\037B"}, {"", "A\037B", "B\037C", "A"}}};
   static const std::array<std::vector<std::string>, 4> edge_pools = {{{""}, {"x"}, {"x", "y"}, {"", "x", "y"}}};
   World world;
   world.ids = draw_ids(traits.large);
-  world.vertex_labels = vertex_pools[static_cast<std::size_t>(*below(4))];
+  world.vertex_labels = vertex_pools[static_cast<std::size_t>(*below(6))];
   world.edge_labels = edge_pools[static_cast<std::size_t>(*below(4))];
   world.salt = static_cast<std::size_t>(*below(3));
   world.timed = timed;
   world.late = traits.untidy && *below(3) == 2;
+  world.restless = traits.restless || (traits.untidy && traits.vertex_records && *below(3) == 2);
   world.traits = traits;
   world.traits.untidy = traits.untidy && *below(2) == 1;  // bad records leave less room for matches
   return world;
@@ -166,6 +174,19 @@ Record make_opposite(const World& world, const RawRecord& raw, const Record& pre
   return record;
 }
 
+/// The record of a vertex, which sets, adds or removes labels if it is restless.
+void state_vertex(const World& world, const RawRecord& raw, Record& record) {
+  record.kind = UpdateKind::insert_vertex;
+  if (raw.time % 4 != 0) record.values = values_of(world.schema.vertices, raw, world.traits.untidy);
+  if (!world.restless) return;
+  const auto any = [&](int number) {
+    return world.vertex_labels[static_cast<std::size_t>(number) % world.vertex_labels.size()];
+  };
+  if (raw.label % 3 != 1) record.source_label = raw.label % 3 == 0 ? std::optional(any(raw.key)) : std::nullopt;
+  if (raw.label % 4 > 1) record.label = any(raw.target);
+  if (raw.label % 4 % 2 == 1) record.target_label = any(raw.source_mention);
+}
+
 /// Raw kinds by range: below 58 an edge insertion, below 80 a deletion, below 88 the opposite of the last record, below 90 a
 /// self-loop. Then below 95 the insertion of a vertex, below 100 its deletion.
 Record make_record(const World& world, const RawRecord& raw, const Record* previous) {
@@ -176,17 +197,23 @@ Record make_record(const World& world, const RawRecord& raw, const Record* previ
   Record record;
   record.source = world.ids[source];
   record.source_label = mention(world, source, raw.source_mention);
-  if (raw.kind >= 90 && world.traits.vertex_records) {
-    record.kind = raw.kind < 95 ? UpdateKind::insert_vertex : UpdateKind::delete_vertex;
-    if (raw.kind >= 95 && raw.source_mention % 2 == 0) record.source_label.reset();
-    if (raw.kind < 95 && raw.time % 4 != 0) record.values = values_of(world.schema.vertices, raw, world.traits.untidy);
+  const bool states_vertex = (raw.kind >= 90 && raw.kind < 95) || (world.restless && raw.kind % 5 == 4 && raw.kind < 90);
+  if (states_vertex && world.traits.vertex_records) {
+    state_vertex(world, raw, record);
+    return record;
+  }
+  if (raw.kind >= 95 && world.traits.vertex_records) {
+    record.kind = UpdateKind::delete_vertex;
+    if (raw.source_mention % 2 == 0) record.source_label.reset();
     return record;
   }
   record.kind = raw.kind >= 58 && raw.kind < 80 ? UpdateKind::delete_edge : UpdateKind::insert_edge;
   record.label = world.edge_labels[static_cast<std::size_t>(raw.label) % world.edge_labels.size()];
   record.target = world.ids[target];
   record.target_label = mention(world, target, raw.target_mention);
-  if (raw.kind >= 88 && raw.kind < 90 && world.traits.untidy) record.target = record.source;
+  const bool looped = world.loops && raw.target % 4 == 0;
+  if (looped || (raw.kind >= 88 && raw.kind < 90 && world.traits.untidy)) record.target = record.source;
+  if (looped && (!world.traits.untidy || raw.target % 8 == 0)) record.target_label = record.source_label;
   record.key = key_of(world, raw.key);
   if (record.kind == UpdateKind::insert_edge) {
     record.values = values_of(world.schema.edges, raw, world.traits.untidy);
@@ -239,7 +266,24 @@ const std::vector<Shape>& catalogue() {
   return shapes;
 }
 
-Shape draw_shape(const Traits& traits) {
+/// Queries with self-loops.
+const std::vector<Shape>& looped_shapes() {
+  static const std::vector<Shape> shapes = {
+      {1, {{0, 0}}},                                  // one self-loop
+      {2, {{0, 0}, {0, 1}}},                          // with a tail
+      {2, {{0, 0}, {0, 1}, {1, 1}}},                  // at both ends
+      {3, {{0, 0}, {0, 1}, {1, 2}, {2, 2}}},          // at the ends of a path
+      {3, {{0, 1}, {1, 2}, {2, 0}, {0, 0}}},          // in a triangle
+      {4, {{0, 1}, {0, 2}, {0, 3}, {0, 0}, {1, 1}}},  // in a star
+      {4, {{0, 1}, {1, 2}, {2, 3}, {3, 0}, {0, 0}, {2, 2}}},
+  };
+  return shapes;
+}
+
+Shape draw_shape(const Traits& traits, bool loops) {
+  if (loops && *below(2) == 0) {
+    return looped_shapes()[static_cast<std::size_t>(*below(static_cast<int>(looped_shapes().size())))];
+  }
   if (*below(2) == 0) return catalogue()[static_cast<std::size_t>(*below(static_cast<int>(catalogue().size())))];
   Shape shape;
   shape.vertices = traits.large      ? 2 + static_cast<std::size_t>(*below(7))
@@ -259,7 +303,12 @@ Shape draw_shape(const Traits& traits) {
   return shape;
 }
 
-LabelSet draw_labels(const std::vector<std::string>& pool) {
+LabelSet draw_labels(const std::vector<std::string>& pool, bool of_vertices) {
+  if (*below(5) == 4) {  // terms: labels that must all be there, and labels that must be absent
+    static const std::vector<LabelSet> terms = {{"A\037B"},         {"\036A"},          {"\036"},
+                                                {"", "\036B\037A"}, {"\036A\037\036B"}, {"B", "C"}};
+    return of_vertices ? terms[static_cast<std::size_t>(*below(static_cast<int>(terms.size())))] : LabelSet{"\036x"};
+  }
   const auto pick = [&] { return pool[static_cast<std::size_t>(*below(static_cast<int>(pool.size())))]; };
   const int kind = *below(100);
   if (kind < 40) return {};
@@ -268,6 +317,13 @@ LabelSet draw_labels(const std::vector<std::string>& pool) {
   LabelSet both = {pick(), kind < 90 ? pick() : "Z"};
   std::sort(both.begin(), both.end());
   both.erase(std::unique(both.begin(), both.end()), both.end());
+  // An alternative that asks for more than another says nothing: A|A&B is A.
+  const auto asks_for_all_of = [](const std::string& more, const std::string& less) {
+    const auto [all, some] = std::pair(oracle::labels_of(more), oracle::labels_of(less));
+    return !less.empty() && std::ranges::includes(all, some);
+  };
+  if (both.size() == 2 && asks_for_all_of(both[0], both[1])) both.erase(both.begin());
+  if (both.size() == 2 && asks_for_all_of(both[1], both[0])) both.pop_back();
   return both;
 }
 
@@ -280,24 +336,25 @@ Style draw_style(bool alike) {
                : *rc::gen::element(Style::wildcard, Style::uniform, Style::mixed);
 }
 
-std::vector<LabelSet> draw_label_sets(std::size_t count, const std::vector<std::string>& pool, bool alike) {
+std::vector<LabelSet> draw_label_sets(std::size_t count, const std::vector<std::string>& pool, bool alike, bool of_vertices) {
   const Style style = draw_style(alike);
   std::vector<LabelSet> sets(count);
   if (style == Style::wildcard) return sets;
-  if (style == Style::uniform) std::fill(sets.begin(), sets.end(), draw_labels(pool));
-  if (style == Style::mixed) std::generate(sets.begin(), sets.end(), [&] { return draw_labels(pool); });
+  if (style == Style::uniform) std::fill(sets.begin(), sets.end(), draw_labels(pool, of_vertices));
+  if (style == Style::mixed) std::generate(sets.begin(), sets.end(), [&] { return draw_labels(pool, of_vertices); });
   return sets;
 }
 
 bool same(const QueryEdge& a, const QueryEdge& b) {
   const bool ends = a.source == b.source && a.target == b.target;
   const bool crossed = !a.directed && a.source == b.target && a.target == b.source;
-  return (ends || crossed) && a.directed == b.directed && a.labels == b.labels;
+  return (ends || crossed) && (a.directed == b.directed || a.source == a.target) && a.labels == b.labels;
 }
 
 Query draw_query(const World& world, bool directed) {
-  const Shape shape = draw_shape(world.traits);
-  const std::vector<LabelSet> edge_labels = draw_label_sets(shape.edges.size(), world.edge_labels, world.traits.counting);
+  const Shape shape = draw_shape(world.traits, world.loops && !world.traits.counts);
+  const std::vector<LabelSet> edge_labels =
+      draw_label_sets(shape.edges.size(), world.edge_labels, world.traits.counting, false);
   const int undirected_of_4 = directed ? *rc::gen::weightedElement<int>({{5, 0}, {2, 1}, {1, 4}}) : 4;
   std::vector<QueryEdge> edges;
   for (std::size_t i = 0; i < shape.edges.size(); ++i) {
@@ -306,7 +363,7 @@ Query draw_query(const World& world, bool directed) {
     if (std::none_of(edges.begin(), edges.end(), [&](const QueryEdge& other) { return same(edge, other); }))
       edges.push_back(edge);
   }
-  return make_query(draw_label_sets(shape.vertices, world.vertex_labels, world.traits.counting), edges);
+  return make_query(draw_label_sets(shape.vertices, world.vertex_labels, world.traits.counting, true), edges);
 }
 
 using Kind = Expression::Kind;
@@ -423,6 +480,29 @@ Standing draw_standing(const World& world, bool directed, std::size_t number) {
   standing.options.count = embeddings ? CountMode::embeddings : CountMode::subgraphs;
   standing.options.list = !world.traits.counting && *below(2) == 0;
   if (world.traits.edges != EdgeModel::simple || world.traits.attributes) draw_conditions(world, standing);
+  if (world.traits.paths) draw_paths(world.schema, world.edge_labels, directed, standing);
+  if (!world.traits.counts || *below(6) == 0) return standing;
+  const auto add_counts = [&](Query& query, std::optional<std::uint32_t> inside) {
+    draw_counts({directed, world.schema.model != EdgeModel::simple, !world.traits.paths,
+                 [&] { return *below(2) == 0 ? LabelSet() : draw_labels(world.vertex_labels, true); },
+                 [&] { return *below(2) == 0 ? LabelSet() : draw_labels(world.edge_labels, false); },
+                 [&](const Query& whole) {
+                   return world.traits.paths ? draw_path_comparison(world.schema, whole, inside)
+                                             : draw_comparison(world, whole);
+                 }},
+                query);
+  };
+  if (!world.traits.paths || *below(4) != 0) {
+    add_counts(standing.query, std::nullopt);
+    return standing;
+  }
+  // A count stands beside each step of a path.
+  const auto path =
+      std::ranges::find_if(standing.query.edges, [](const QueryEdge& edge) { return edge.quantifier.has_value(); });
+  Query beside = standing.query;
+  beside.where = path->each;
+  add_counts(beside, static_cast<std::uint32_t>(path - standing.query.edges.begin()));
+  path->each = std::move(beside.where);
   return standing;
 }
 
@@ -441,8 +521,10 @@ rc::Gen<Scenario> scenarios(const Traits& traits) {
       if (traits.edges != EdgeModel::simple) scenario.schema.edges = draw_attributes();
       if (traits.edges == EdgeModel::simple || *below(2) == 0) scenario.schema.vertices = draw_attributes();
     }
+    if (traits.loops) scenario.self_loops = SelfLoops::keep;
     World world = draw_world(traits, scenario.window != 0 || traits.edges != EdgeModel::simple || *below(3) == 0);
     world.schema = scenario.schema;
+    world.loops = scenario.self_loops == SelfLoops::keep;
     if (world.traits.untidy && *below(3) == 0) scenario.on_reject = OnReject::stop;
     const int queries = 1 + *below(3);
     for (int i = 0; i < queries; ++i) {

@@ -30,6 +30,14 @@ struct Traits {
   bool within = false;
   /// The stream only inserts edges.
   bool insertions = false;
+  /// Many records of vertices, which set, add and remove labels.
+  bool restless = false;
+  /// The graph keeps self-loops, and queries may have some.
+  bool loops = false;
+  /// All queries have paths.
+  bool paths = false;
+  /// Conditions count.
+  bool counts = false;
 };
 
 [[nodiscard]] rc::Gen<Scenario> scenarios(const Traits& traits = {});

@@ -10,6 +10,8 @@
 #include <tuple>
 #include <utility>
 
+#include "deltamatch/error.hpp"
+
 namespace deltamatch::property {
 namespace {
 
@@ -88,7 +90,9 @@ void Recorder::begin(std::uint64_t batch) {
 void Recorder::write(const Match& match) {
   if (state_ != State::open) broken_ = "write came before begin or after commit";
   if (match.batch != batch_) broken_ = "a match bears another batch number than begin gave";
-  if (match.names.size() != match.vertices.size()) broken_ = "a match has not a name for each vertex";
+  std::size_t named = match.vertices.size();
+  for (const MatchedPath& path : match.paths) named -= path.steps - 1;
+  if (match.names.size() != named) broken_ = "a match has not a name for each vertex";
   Listed& listed = listed_.emplace_back();
   listed.query = match.query;
   listed.added = match.added;
@@ -100,6 +104,7 @@ void Recorder::write(const Match& match) {
                                       edge.key ? std::optional(oracle::own(*edge.key)) : std::nullopt, edge.time,
                                       oracle::own(edge.attributes)});
   }
+  for (const MatchedPath& path : match.paths) listed.embedding.lengths.push_back(path.steps);
   listed.cause.assign(match.cause.begin(), match.cause.end());
 }
 
@@ -122,10 +127,23 @@ Subject::Subject(const Scenario& scenario, unsigned threads)
                                 .threads = threads,
                                 .window = scenario.window,
                                 .allowed_lateness = scenario.lateness,
-                                .schema = scenario.schema})) {}
+                                .schema = scenario.schema,
+                                .self_loops = scenario.self_loops})) {}
 
 Subject::Subject(const Scenario& scenario, Engine engine) : scenario_(&scenario), engine_(std::move(engine)) {
   for (const Standing& standing : scenario.queries) engine_.add_query(standing.query, standing.options);
+}
+
+std::optional<Subject> consistent_subject(const Scenario& scenario, unsigned threads) {
+  try {
+    return std::optional<Subject>(std::in_place, scenario, threads);
+  } catch (const Error& error) {
+    const std::string_view what = error.what();
+    const bool contradiction =
+        what.find("no times satisfy") != std::string::npos || what.find("no length of the paths") != std::string::npos;
+    if (!contradiction) throw;
+    return std::nullopt;
+  }
 }
 
 BatchResult Subject::load(std::span<const Record> records) { return engine_.load(batch_of(records), scenario_->on_reject); }
@@ -140,8 +158,10 @@ Output Subject::process(std::span<const Record> records) {
 
 Judge::Judge(const Scenario& scenario)
     : scenario_(scenario),
-      model_(scenario.directed, scenario.window, scenario.schema, scenario.reads_vertices(), scenario.retained()) {
-  for (const auto& [query, options] : scenario.queries) matchers_.emplace_back(query, options.mode, options.count);
+      model_(scenario.directed, scenario.window, scenario.schema, scenario.reads_vertices(), scenario.retained(),
+             scenario.self_loops == SelfLoops::keep) {
+  for (const auto& [query, options] : scenario.queries)
+    matchers_.emplace_back(query, options.mode, options.count, options.induced);
   after_.resize(matchers_.size());
   ids_.resize(matchers_.size());
   matches_.resize(matchers_.size());

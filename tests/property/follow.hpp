@@ -43,6 +43,9 @@ class Subject {
   Engine engine_;
 };
 
+/// The same, unless a query's condition contradicts itself, so that no match can satisfy it.
+[[nodiscard]] std::optional<Subject> consistent_subject(const Scenario& scenario, unsigned threads);
+
 /// The oracle's side: the expected result of each batch. If the engine's answer differs, it fails the running property with an
 /// exception that says why.
 class Judge {

@@ -257,6 +257,7 @@ void restarts(const Traits& traits) {
     RC_ASSERT(after.engine().options().directed == scenario.directed);
     RC_ASSERT(after.engine().options().window == scenario.window);
     RC_ASSERT(after.engine().options().schema == before.engine().options().schema);
+    RC_ASSERT(after.engine().options().self_loops == before.engine().options().self_loops);
     RC_ASSERT(tell(after.engine()) == tell(before.engine()));
     for (std::size_t i = restart; i < batches.size(); ++i) {
       b.push_back(after.process(batches[i]));
@@ -289,6 +290,9 @@ TEST(Independence, OfARestart) { restarts({}); }
 TEST(Independence, OfARestartWithAttributesOfVertices) { restarts({.attributes = true}); }
 TEST(Independence, OfARestartOfEvents) { restarts({.edges = EdgeModel::events, .attributes = true}); }
 TEST(Independence, OfARestartOfKeyedEdges) { restarts({.edges = EdgeModel::keyed, .attributes = true}); }
+TEST(Independence, OfARestartIfLabelsChange) { restarts({.restless = true}); }
+TEST(Independence, OfARestartWithSelfLoops) { restarts({.loops = true}); }
+TEST(Independence, OfARestartWithSelfLoopsThatAreEvents) { restarts({.edges = EdgeModel::events, .loops = true}); }
 TEST(Independence, OfARestartWithin) { restarts({.windows = false, .edges = EdgeModel::events, .within = true}); }
 
 }  // namespace

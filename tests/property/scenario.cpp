@@ -61,7 +61,10 @@ namespace {
 
 bool reads_vertices(const Expression& node) {
   if (node.kind == Expression::Kind::attribute && node.element.kind == Element::Kind::vertex) return true;
-  return std::ranges::any_of(node.operands, [](const Expression& operand) { return reads_vertices(operand); });
+  return std::ranges::any_of(node.operands, [](const Expression& operand) { return reads_vertices(operand); }) ||
+         std::ranges::any_of(node.pattern, [](const CountedPattern& pattern) {
+           return std::ranges::any_of(pattern.where, [](const Expression& inner) { return reads_vertices(inner); });
+         });
 }
 
 }  // namespace
@@ -77,7 +80,9 @@ Timestamp Scenario::retained() const {
 
 bool Scenario::reads_vertices() const {
   return std::ranges::any_of(queries, [](const Standing& standing) {
-    return standing.query.where && property::reads_vertices(*standing.query.where);
+    return std::ranges::any_of(variants(standing.query), [](const Query& variant) {  // conditions may fall away
+      return variant.where && property::reads_vertices(*variant.where);
+    });
   });
 }
 
@@ -95,10 +100,14 @@ Query make_query(const std::vector<LabelSet>& labels, const std::vector<QueryEdg
 
 namespace {
 
-/// ":A|B", with quotes around the empty label; nothing for a wildcard.
+/// ":A|B&!C", with quotes around the empty label; nothing for a wildcard.
 std::string alternatives(const LabelSet& labels) {
   std::string text;
-  for (const std::string& label : labels) text += (text.empty() ? ":" : "|") + (label.empty() ? "''" : label);
+  for (const std::string& label : labels) {
+    text += (text.empty() ? ":" : "|") + (label.empty() ? "''" : label);
+    std::ranges::replace(text, '\037', '&');
+    std::ranges::replace(text, '\036', '!');
+  }
   return text;
 }
 
@@ -140,7 +149,8 @@ void showValue(const Scenario& scenario, std::ostream& out) {
       << (scenario.schema.model == EdgeModel::events  ? " events"
           : scenario.schema.model == EdgeModel::keyed ? " keyed"
                                                       : "")
-      << " data, window " << scenario.window << ", lateness " << scenario.lateness << ", bad records "
+      << " data" << (scenario.self_loops == SelfLoops::keep ? " with self-loops" : "") << ", window " << scenario.window
+      << ", lateness " << scenario.lateness << ", bad records "
       << (scenario.on_reject == OnReject::stop ? "stop the batch" : "are skipped") << '\n';
   for (std::size_t i = 0; i < scenario.queries.size(); ++i) {
     const auto& [query, options] = scenario.queries[i];

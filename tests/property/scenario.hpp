@@ -48,6 +48,7 @@ struct Scenario {
   Timestamp window = 0;
   Timestamp lateness = 0;
   Schema schema{};
+  SelfLoops self_loops = SelfLoops::leave_out;
   OnReject on_reject = OnReject::skip;
   std::vector<Standing> queries;
   std::vector<Record> start;   ///< loaded in one call

@@ -110,11 +110,13 @@ void hold_window(const Traits& traits, bool lists, int cases, unsigned threads) 
 constexpr Traits simple{.vertex_records = false, .untidy = false, .insertions = true};
 constexpr Traits counting{.vertex_records = false, .untidy = false, .counting = true, .insertions = true};
 constexpr Traits events{.vertex_records = false, .untidy = false, .edges = EdgeModel::events, .insertions = true};
+constexpr Traits loops{.vertex_records = false, .untidy = false, .insertions = true, .loops = true};
 
 TEST(Window, TheSameMatchesAreReportedForEveryBatchSize) { hold_window(simple, true, 600, 1); }
 TEST(Window, TheSameMatchesAreCountedForEveryBatchSize) { hold_window(simple, false, 400, 1); }
 TEST(Window, TheSameMatchesAreSummedForEveryBatchSize) { hold_window(counting, false, 400, 1); }
 TEST(Window, TheSameMatchesOfEventsAreReportedForEveryBatchSize) { hold_window(events, true, 400, 1); }
+TEST(Window, TheSameMatchesOfSelfLoopsAreReportedForEveryBatchSize) { hold_window(loops, true, 400, 1); }
 TEST(Window, ThreadsDoNotMatter) { hold_window(simple, true, 60, 3); }
 
 }  // namespace

@@ -541,7 +541,8 @@ class Pages(unittest.TestCase):
                "programs/graph_file.py": "--vertices 1500 --edges-per-vertex 2 --labels 2",
                "programs/filter_rule.py": "{folder}/g.graph={folder}/q --timeout 5",
                "programs/rings.py": "--vertices 60 --degrees 1.5 --timeout 2",
-               "programs/time_rings.py": "{folder}/edges.txt"}
+               "programs/time_rings.py": "{folder}/edges.txt",
+               "programs/path_rings.py": "{folder}/edges.txt"}
 
     def test_a_page_tells_revision_compiler_and_processor(self):
         pages = [path.name for path in (ROOT / "bench").glob("p*/*.py") if "script.conditions(" in path.read_text()]

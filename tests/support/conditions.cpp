@@ -78,7 +78,7 @@ bool compare(Kind kind, const T& a, const T& b) {
 
 class Interpreter {
  public:
-  explicit Interpreter(const Values& values) : values_(values) {}
+  Interpreter(const Values& values, std::optional<std::size_t> step) : values_(values), step_(step) {}
 
   Value value(const Expression& node) const {
     switch (node.kind) {
@@ -87,9 +87,35 @@ class Interpreter {
       case Kind::id: {
         return values_.id(node.element);
       }
-      case Kind::attribute: {
-        const bool time = node.element.kind == Element::Kind::edge && node.name == "time";
-        return value_of(values_.attribute(node.element, node.name), time ? 0 : values_.type(node.element, node.name).scale);
+      case Kind::count:
+        return Rational(values_.count(node.pattern[0], step_));
+      case Kind::attribute:
+      case Kind::previous:
+      case Kind::first:
+      case Kind::last: {
+        const std::vector<Element> all = steps(node.element);
+        const std::size_t here = all.size() == 1 ? 0 : step_.value_or(0);
+        return read(node.kind == Kind::previous ? all.at(*step_ - 1)
+                    : node.kind == Kind::first  ? all.front()
+                    : node.kind == Kind::last   ? all.back()
+                                                : all.at(here),
+                    node.name);
+      }
+      case Kind::steps:
+        return Rational(static_cast<std::int64_t>(steps(node.element).size()));
+      case Kind::sum:
+      case Kind::minimum:
+      case Kind::maximum: {
+        Value result = read(steps(node.element)[0], node.name);
+        for (std::size_t i = 1; i < steps(node.element).size(); ++i)
+          result = joined(node.kind, result, read(steps(node.element)[i], node.name));
+        return result;
+      }
+      case Kind::least:
+      case Kind::greatest: {
+        Value result = value(node.operands[0]);
+        for (std::size_t i = 1; i < node.operands.size(); ++i) result = joined(node.kind, result, value(node.operands[i]));
+        return result;
       }
       case Kind::negate:
       case Kind::add:
@@ -104,10 +130,13 @@ class Interpreter {
     return Null{};
   }
 
-  std::optional<bool> truth(const Expression& node) const {
+  /// `asks`: it stands below an even number of NOT.
+  std::optional<bool> truth(const Expression& node, bool asks = true) const {
+    const bool junction = node.kind == Kind::logical_not || node.kind == Kind::logical_and || node.kind == Kind::logical_or;
+    if (step_ == 0U && !junction && looks_back(node)) return asks;
     switch (node.kind) {
       case Kind::logical_not: {
-        const auto operand = truth(node.operands[0]);
+        const auto operand = truth(node.operands[0], !asks);
         if (operand) return !*operand;
         return std::nullopt;
       }
@@ -116,7 +145,7 @@ class Interpreter {
         const bool decisive = node.kind == Kind::logical_or;
         bool unknown = false;
         for (const Expression& operand : node.operands) {
-          const auto part = truth(operand);
+          const auto part = truth(operand, asks);
           if (part == decisive) return decisive;
           unknown = unknown || !part;
         }
@@ -151,6 +180,34 @@ class Interpreter {
   }
 
  private:
+  static bool looks_back(const Expression& node) {
+    if (node.kind == Kind::previous) return true;
+    for (const Expression& operand : node.operands) {
+      if (looks_back(operand)) return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] std::vector<Element> steps(const Element& element) const {
+    if (element.kind == Element::Kind::vertex || !values_.steps) return {element};
+    return values_.steps(element);
+  }
+
+  [[nodiscard]] Value read(const Element& element, const std::string& name) const {
+    const bool time = element.kind == Element::Kind::edge && name == "time";
+    return value_of(values_.attribute(element, name), time ? 0 : values_.type(element, name).scale);
+  }
+
+  /// The sum, the least or the greatest of two values.
+  static Value joined(Kind kind, const Value& a, const Value& b) {
+    if (std::holds_alternative<Null>(a) || std::holds_alternative<Null>(b)) return Null{};
+    const bool real = std::holds_alternative<double>(a) || std::holds_alternative<double>(b);
+    if (kind == Kind::sum && real) return as_double(a) + as_double(b);
+    if (kind == Kind::sum) return Rational(std::get<Rational>(a) + std::get<Rational>(b));
+    const bool least = kind == Kind::minimum || kind == Kind::least;
+    return compared(Kind::less, b, a) == least ? b : a;
+  }
+
   Value arithmetic(const Expression& node) const {
     const Value left = value(node.operands[0]);
     if (std::holds_alternative<Null>(left)) return Null{};
@@ -185,10 +242,13 @@ class Interpreter {
   }
 
   const Values& values_;
+  std::optional<std::size_t> step_;
 };
 
 }  // namespace
 
-std::optional<bool> holds(const Expression& condition, const Values& values) { return Interpreter(values).truth(condition); }
+std::optional<bool> holds(const Expression& condition, const Values& values, std::optional<std::size_t> step) {
+  return Interpreter(values, step).truth(condition);
+}
 
 }  // namespace deltamatch::oracle

@@ -8,8 +8,8 @@
 
 namespace deltamatch::oracle {
 
-Model::Model(bool directed, Timestamp window, const Schema& schema, bool watched, Timestamp retained)
-    : window_(window), edges_(schema.model), watched_(watched), retained_(retained) {
+Model::Model(bool directed, Timestamp window, const Schema& schema, bool watched, Timestamp retained, bool loops)
+    : window_(window), edges_(schema.model), watched_(watched), retained_(retained), loops_(loops) {
   graph_.directed = directed;
   graph_.schema = schema;
 }
@@ -51,11 +51,15 @@ bool Model::has_edges(const ExternalId& vertex) const {
 
 /// Reading: a label conflict is judged at the record's place in the batch, against the edges that live there. Those are the
 /// edges of the graph and of earlier inserts, less earlier deletions. A vertex without a label (or with the empty one, which is
-/// the same) may get its first label at any time. Expiry comes only at the end of the batch. So an edge that will expire with
+/// the same) may get its first label at any time. A record that states a part of the labels does not contradict them, unless
+/// it states the empty one. Expiry comes only at the end of the batch. So an edge that will expire with
 /// this batch, or that is dead on arrival, still holds its vertices' labels until then.
 bool Model::conflicts(const ExternalId& vertex, const std::optional<std::string_view>& label) const {
   const auto known = graph_.vertices.find(vertex);
-  return label && known != graph_.vertices.end() && !known->second.empty() && known->second != *label && has_edges(vertex);
+  if (!label || known == graph_.vertices.end() || known->second.empty() || !has_edges(vertex)) return false;
+  const std::set<std::string> stated = labels_of(*label);
+  const std::set<std::string> labels = labels_of(known->second);
+  return stated.empty() || !std::includes(labels.begin(), labels.end(), stated.begin(), stated.end());
 }
 
 /// Reading: if several reasons apply, those that the record alone shows come first: missing_time, then label_conflict.
@@ -68,12 +72,18 @@ std::optional<RejectReason> Model::refuse(const Update& update) const {
   if (keyed && update.kind == UpdateKind::delete_edge) {
     return update.key() ? std::nullopt : std::optional(RejectReason::missing_key);
   }
-  if (of_edge && update.source == update.target) return std::nullopt;
+  const bool loop = of_edge && update.source == update.target;
+  if (loop && !loops_) return std::nullopt;
   if (keyed && !update.key()) return RejectReason::missing_key;
   if (update.kind == UpdateKind::insert_edge && !fits(graph_.schema.edges, values_of(update))) return RejectReason::bad_value;
   if (update.kind == UpdateKind::insert_edge && (window_ != 0 || retained_ != 0) && !update.time)
     return RejectReason::missing_time;
-  if (conflicts(own(update.source), update.source_label)) return RejectReason::label_conflict;
+  // Reading: the two ends of a self-loop are one vertex. So if both are stated, they must be stated alike.
+  if (loop && update.source_label && update.target_label && labels_of(*update.source_label) != labels_of(*update.target_label))
+    return RejectReason::label_conflict;
+  // Reading: an insertion of a vertex sets its labels, so it contradicts nothing.
+  const bool declares = update.kind == UpdateKind::insert_vertex;
+  if (!declares && conflicts(own(update.source), update.source_label)) return RejectReason::label_conflict;
   if (of_edge && conflicts(own(update.target), update.target_label)) return RejectReason::label_conflict;
   if (update.kind == UpdateKind::insert_vertex && !fits(graph_.schema.vertices, values_of(update)))
     return RejectReason::bad_value;
@@ -86,10 +96,23 @@ bool Model::dead(Timestamp time) const {
   return window_ != 0 && watermark_ && Wide{time} + window_ <= Wide{*watermark_};
 }
 
-/// An unknown vertex gets the given label, or the empty one. A known vertex gets the given label; without one, its label stays.
+/// An unknown vertex gets the given labels, or none. A known vertex gets the given labels; without any, its labels stay. They
+/// stay too if the given ones are a part of them.
 void Model::mention(const ExternalId& vertex, const std::optional<std::string_view>& label) {
   std::string& known = graph_.vertices[vertex];
-  if (label) known = *label;
+  if (!label) return;
+  const std::set<std::string> stated = labels_of(*label);
+  const std::set<std::string> labels = labels_of(known);
+  if (stated.empty() || !std::includes(labels.begin(), labels.end(), stated.begin(), stated.end())) known = text_of(stated);
+}
+
+/// A record of a vertex sets its labels if it states them. Then it adds some, and removes some.
+void Model::declare(const Update& update) {
+  std::string& known = graph_.vertices[own(update.source)];
+  std::set<std::string> labels = labels_of(update.source_label.value_or(known));
+  for (const std::string& added : labels_of(update.label)) labels.insert(added);
+  for (const std::string& removed : labels_of(update.target_label.value_or(""))) labels.erase(removed);
+  known = text_of(labels);
 }
 
 void Model::remove(const DataEdge& edge) {
@@ -129,7 +152,7 @@ std::optional<DataEdge> Model::with_key(const ExternalId& key) const {
 /// leaves the graph. A deletion of a key that no edge has is counted at once.
 void Model::take_keyed(const Update& update, Outcome& outcome) {
   const bool insert = update.kind == UpdateKind::insert_edge;
-  const bool loop = insert && update.source == update.target;
+  const bool loop = insert && update.source == update.target && !loops_;
   if (loop) ++outcome.ignored.self_loop;
   if (!update.key()) return;
   const ExternalId key = own(*update.key());
@@ -164,13 +187,13 @@ void Model::take(const Update& update, Touched& touched, Outcome& outcome) {
   const ExternalId target = own(update.target);
   const bool of_edge = update.kind == UpdateKind::insert_edge || update.kind == UpdateKind::delete_edge;
   if (of_edge && edges_ == EdgeModel::keyed) return take_keyed(update, outcome);
-  if (of_edge && source == target) {  // only its time counts
+  if (of_edge && source == target && !loops_) {  // only its time counts
     ++outcome.ignored.self_loop;
     return;
   }
   switch (update.kind) {
     case UpdateKind::insert_vertex:
-      mention(source, update.source_label);
+      declare(update);
       declared_.insert(source);
       if (values_of(update).empty()) return;
       graph_.values.erase(source);

@@ -3,7 +3,9 @@
 #include "support/oracle.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -45,6 +47,28 @@ std::vector<Stored> own(std::span<const AttributeValue> values) {
   return stored;
 }
 
+std::set<std::string> labels_of(std::string_view text) {
+  std::set<std::string> labels;
+  std::string label;
+  for (const char c : text) {
+    if (c != '\037') {
+      label += c;
+      continue;
+    }
+    labels.insert(label);
+    label.clear();
+  }
+  labels.insert(label);
+  labels.erase("");
+  return labels;
+}
+
+std::string text_of(const std::set<std::string>& labels) {
+  std::string text;
+  for (const std::string& label : labels) text += (text.empty() ? "" : "\037") + label;
+  return text;
+}
+
 Embedding identity(const Embedding& embedding) {
   Embedding result = embedding;
   for (DataEdge& edge : result.edges) {
@@ -60,15 +84,26 @@ DataEdge DataGraph::edge(const ExternalId& source, const std::string& label, con
 
 namespace {
 
-bool admits(const LabelSet& labels, const std::string& label) {
-  return labels.empty() || std::find(labels.begin(), labels.end(), label) != labels.end();
+/// Whether a vertex or edge with these labels satisfies one of the alternatives. Each is a list of labels that must be there,
+/// joined by the byte 0x1f. Those that must be absent begin with 0x1e. The empty label is the one of an element without labels.
+bool admits(const LabelSet& alternatives, const std::string& text) {
+  if (alternatives.empty()) return true;
+  std::set<std::string> labels = labels_of(text);
+  if (labels.empty()) labels.insert("");
+  return std::any_of(alternatives.begin(), alternatives.end(), [&](const std::string& alternative) {
+    std::set<std::string> parts = labels_of(alternative);
+    if (parts.empty()) parts.insert("");
+    return std::all_of(parts.begin(), parts.end(), [&](const std::string& part) {
+      return part.starts_with('\036') ? !labels.contains(part.substr(1)) : labels.contains(part);
+    });
+  });
 }
 
 /// The position of the query edge that joins `source` to `target` in the same way as `like` joins its ends, if there is one.
 std::optional<std::size_t> find_like(const Query& query, const QueryEdge& like, std::size_t source, std::size_t target) {
   for (std::size_t i = 0; i < query.edges.size(); ++i) {
     const QueryEdge& edge = query.edges[i];
-    if (edge.directed != like.directed || edge.labels != like.labels) continue;
+    if ((edge.directed != like.directed && source != target) || edge.labels != like.labels) continue;  // loops are alike
     if (edge.source == source && edge.target == target) return i;
     if (!edge.directed && edge.source == target && edge.target == source) return i;
   }
@@ -109,6 +144,10 @@ class Search {
         graph_(graph) {}
 
   std::vector<Embedding> run() {
+    if (query_.edges.empty()) {  // a pattern of one vertex
+      for (const Vertex& vertex : graph_.vertices) bind(0, vertex.first, [&] { emit(); });
+      return std::move(found_);
+    }
     assign(0);
     return std::move(found_);
   }
@@ -128,7 +167,8 @@ class Search {
       if (used && mode_ != MatchMode::homomorphism) continue;
       choice_[at] = &data;
       bind(edge.source, data.source, [&] { bind(edge.target, data.target, [&] { assign(step + 1); }); });
-      if (!edge.directed) bind(edge.source, data.target, [&] { bind(edge.target, data.source, [&] { assign(step + 1); }); });
+      if (!edge.directed && data.source != data.target)
+        bind(edge.source, data.target, [&] { bind(edge.target, data.source, [&] { assign(step + 1); }); });
       choice_[at] = nullptr;
     }
   }
@@ -176,31 +216,122 @@ bool takes_every_edge(const DataGraph& graph, const Embedding& embedding) {
   });
 }
 
-/// Whether WHERE is TRUE, and any two edges are less than WITHIN apart.
-bool admitted(const Query& query, const DataGraph& graph, const Embedding& embedding) {
-  const auto declared = [&](const Element& element) -> const std::vector<Attribute>& {
+/// What conditions read of an embedding, and of further elements behind those of the variant.
+Values values_of(const DataGraph& graph, const Variant& variant, const Embedding& embedding) {
+  const auto declared = [&graph](const Element& element) -> const std::vector<Attribute>& {
     return element.kind == Element::Kind::edge ? graph.schema.edges : graph.schema.vertices;
   };
-  const auto place = [&](const Element& element, const std::string& name) {
+  const auto place = [declared](const Element& element, const std::string& name) {
     const auto& attributes = declared(element);
     return static_cast<std::size_t>(std::ranges::find(attributes, name, &Attribute::name) - attributes.begin());
   };
-  const Values values{
-      [&](const Element& element, const std::string& name) -> Stored {
-        const bool edge = element.kind == Element::Kind::edge;
-        if (edge && name == "time") {
-          const std::optional<Timestamp>& time = embedding.edges[element.index].time;
-          return time ? Stored(*time) : Stored();
-        }
-        const auto at = graph.values.find(edge ? ExternalId() : embedding.vertices[element.index]);
-        const std::vector<Stored>* row = edge                       ? &embedding.edges[element.index].attributes
-                                         : at == graph.values.end() ? nullptr
-                                                                    : &at->second;
-        return row == nullptr || row->empty() ? Stored() : row->at(place(element, name));
-      },
-      [&](const Element& element, const std::string& name) { return declared(element).at(place(element, name)).type; },
-      [&](const Element& element) { return embedding.vertices[element.index]; }};
-  if (query.where && holds(*query.where, values) != true) return false;
+  return {[&graph, &embedding, place](const Element& element, const std::string& name) -> Stored {
+            const bool edge = element.kind == Element::Kind::edge;
+            if (edge && name == "time") {
+              const std::optional<Timestamp>& time = embedding.edges[element.index].time;
+              return time ? Stored(*time) : Stored();
+            }
+            const auto at = graph.values.find(edge ? ExternalId() : embedding.vertices[element.index]);
+            const std::vector<Stored>* row = edge                       ? &embedding.edges[element.index].attributes
+                                             : at == graph.values.end() ? nullptr
+                                                                        : &at->second;
+            return row == nullptr || row->empty() ? Stored() : row->at(place(element, name));
+          },
+          [declared, place](const Element& element, const std::string& name) {
+            return declared(element).at(place(element, name)).type;
+          },
+          [&embedding](const Element& element) { return embedding.vertices[element.index]; },
+          [&variant](const Element& element) {
+            std::vector<Element> steps;
+            for (const std::uint32_t edge : steps_of(variant, element.index)) steps.push_back({Element::Kind::edge, edge});
+            return steps;
+          }};
+}
+
+/// Counts a pattern beside an embedding of the query, by trying every data edge for each of the pattern's edges.
+class Counter {
+ public:
+  Counter(const DataGraph& graph, const CountedPattern& pattern, MatchMode mode, const Variant& variant,
+          const Embedding& embedding, std::optional<Timestamp> aged)
+      : graph_(graph), pattern_(pattern), mode_(mode), variant_(variant), aged_(aged), whole_(embedding) {
+    known_.assign(pattern.first_vertex, true);
+    known_.resize(pattern.first_vertex + pattern.vertices.size());
+    whole_.vertices.resize(pattern.first_vertex);  // conditions do not read the vertices between steps
+    whole_.vertices.resize(known_.size());
+    whole_.edges.resize(embedding.edges.size() + pattern.edges.size());
+  }
+
+  /// `step`: what a path of the query is asked for, if the count stands in it.
+  std::int64_t run(std::optional<std::size_t> step) {
+    step_ = step;
+    assign(0);
+    return pattern_.distinct.empty() ? matches_ : static_cast<std::int64_t>(images_.size());
+  }
+
+ private:
+  void assign(std::size_t at) {
+    if (at == pattern_.edges.size()) return take();
+    const QueryEdge& edge = pattern_.edges[at];
+    for (const DataEdge& data : graph_.edges) {
+      if (!admits(edge.labels, data.label) || (aged_ && (!data.time || *data.time <= *aged_))) continue;
+      const auto first = whole_.edges.end() - static_cast<std::ptrdiff_t>(pattern_.edges.size());
+      const auto last = first + static_cast<std::ptrdiff_t>(at);
+      if (mode_ != MatchMode::homomorphism && std::find(first, last, data) != last) continue;
+      *last = data;
+      join(edge.source, data.source, edge.target, data.target, at);
+      if (!edge.directed) join(edge.source, data.target, edge.target, data.source, at);
+    }
+  }
+
+  void join(std::uint32_t a, const ExternalId& to_a, std::uint32_t b, const ExternalId& to_b, std::size_t at) {
+    const std::vector<bool> known = known_;
+    if (give(a, to_a) && give(b, to_b)) assign(at + 1);
+    known_ = known;
+  }
+
+  bool give(std::uint32_t vertex, const ExternalId& id) {
+    if (known_[vertex]) return whole_.vertices[vertex] == id;
+    if (!admits(pattern_.vertices[vertex - pattern_.first_vertex].labels, graph_.vertices.at(id))) return false;
+    known_[vertex] = true;
+    whole_.vertices[vertex] = id;
+    return true;
+  }
+
+  void take() {
+    if (mode_ == MatchMode::isomorphism) {  // the pattern's vertices differ, those that it shares with the query included
+      std::set<std::uint32_t> vertices;
+      std::set<ExternalId> images;
+      for (const QueryEdge& edge : pattern_.edges) vertices.insert({edge.source, edge.target});
+      for (const std::uint32_t vertex : vertices) images.insert(whole_.vertices[vertex]);
+      if (images.size() != vertices.size()) return;
+    }
+    if (!pattern_.where.empty() && holds(pattern_.where[0], values_of(graph_, variant_, whole_), step_) != true) return;
+    ++matches_;
+    std::vector<ExternalId> images;
+    for (const std::uint32_t vertex : pattern_.distinct) images.push_back(whole_.vertices[vertex]);
+    images_.insert(std::move(images));
+  }
+
+  const DataGraph& graph_;
+  const CountedPattern& pattern_;
+  MatchMode mode_;
+  const Variant& variant_;
+  std::optional<Timestamp> aged_;
+  std::optional<std::size_t> step_;
+  Embedding whole_;  ///< of the query, and behind it of the pattern
+  std::vector<bool> known_;
+  std::int64_t matches_ = 0;
+  std::set<std::vector<ExternalId>> images_;
+};
+
+/// Whether the conditions are TRUE, and any two edges are less than WITHIN apart.
+bool admitted(const Query& query, const Variant& variant, MatchMode mode, const DataGraph& graph, const Embedding& embedding,
+              std::optional<Timestamp> aged) {
+  Values values = values_of(graph, variant, embedding);
+  values.count = [&](const CountedPattern& pattern, std::optional<std::size_t> step) {
+    return Counter(graph, pattern, mode, variant, embedding, aged).run(step);
+  };
+  if (!satisfies(query, variant, values)) return false;
   if (!query.within) return true;
   for (const DataEdge& a : embedding.edges) {
     for (const DataEdge& b : embedding.edges) {
@@ -227,12 +358,15 @@ std::string canonical_literal(const Literal& literal, bool negated) {
   return "null";
 }
 
+std::string canonical(const CountedPattern& pattern, const Automorphism& symmetry);
+
 /// Writes a condition, or its contrary, as text that is the same for all ways to write it. Elements are mapped first.
 class Canonical {
  public:
   explicit Canonical(const Automorphism& symmetry) : symmetry_(&symmetry) {}
 
   std::string truth(const Expression& node, bool negated) const {
+    if (const auto of_count = comparison_of_count(node, negated)) return *of_count;
     switch (node.kind) {
       case Kind::logical_not:
         return truth(node.operands[0], !negated);
@@ -294,6 +428,40 @@ class Canonical {
     for (const std::string& part : parts) text += part + ",";
     return text + ")";
   }
+  /// A comparison of a count with a whole number: whether there are at least, or exactly, so many.
+  std::optional<std::string> comparison_of_count(const Expression& node, bool negated) const {
+    if (node.operands.size() != 2) return std::nullopt;
+    const bool right = node.operands[1].kind == Kind::count;
+    if (!right && node.operands[0].kind != Kind::count) return std::nullopt;
+    const auto* decimal = std::get_if<Decimal>(&node.operands[right ? 0 : 1].literal);
+    std::int64_t number = decimal == nullptr ? -1 : decimal->digits;
+    for (int scale = decimal == nullptr ? 0 : decimal->scale; scale > 0; --scale, number /= 10) {
+      if (number % 10 != 0) return std::nullopt;
+    }
+    if (number < 0) return std::nullopt;
+    const std::string count = value(node.operands[right ? 1 : 0]);
+    const auto at_least = [&](std::int64_t least, bool holds) {
+      if (least == 0) return std::string(holds ? "true" : "false");
+      return sign(!holds) + std::to_string(least) + "<=" + count;
+    };
+    switch (node.kind) {
+      case Kind::equal:
+      case Kind::not_equal: {
+        const bool equals = (node.kind == Kind::equal) != negated;
+        return number == 0 ? at_least(1, !equals) : sign(!equals) + std::to_string(number) + "=" + count;
+      }
+      case Kind::less:
+        return right ? at_least(number + 1, !negated) : at_least(number, negated);
+      case Kind::less_equal:
+        return right ? at_least(number, !negated) : at_least(number + 1, negated);
+      case Kind::greater:
+        return right ? at_least(number, negated) : at_least(number + 1, !negated);
+      case Kind::greater_equal:
+        return right ? at_least(number + 1, negated) : at_least(number, !negated);
+      default:
+        return std::nullopt;
+    }
+  }
   std::string equality(const Expression& left, const Expression& right, bool negated) const {
     std::pair<std::string, std::string> ends = std::minmax(value(left), value(right));
     return sign(negated) + ends.first + "=" + ends.second;
@@ -313,15 +481,16 @@ class Canonical {
       const std::size_t image = vertex ? symmetry_->vertices[node.element.index] : symmetry_->edges[node.element.index];
       return (vertex ? "v" : "e") + std::to_string(image) + (node.kind == Kind::id ? "#" : ".") + node.name;
     }
-    if (node.kind != Kind::negate && node.kind != Kind::add && node.kind != Kind::subtract && node.kind != Kind::multiply)
-      return "(" + truth(node, false) + ")";
+    if (node.kind == Kind::count) return "count(" + canonical(node.pattern.at(0), *symmetry_) + ")";
+    static const std::map<Kind, std::string> functions{{Kind::negate, "neg("},   {Kind::add, "add("},
+                                                       {Kind::subtract, "sub("}, {Kind::multiply, "mul("},
+                                                       {Kind::least, "least("},  {Kind::greatest, "greatest("}};
+    const auto function = functions.find(node.kind);
+    if (function == functions.end()) return "(" + truth(node, false) + ")";
     std::vector<std::string> parts;
     for (const Expression& operand : node.operands) parts.push_back(value(operand));
-    if (node.kind == Kind::add || node.kind == Kind::multiply) std::sort(parts.begin(), parts.end());
-    std::string text = node.kind == Kind::negate     ? "neg("
-                       : node.kind == Kind::add      ? "add("
-                       : node.kind == Kind::subtract ? "sub("
-                                                     : "mul(";
+    if (node.kind != Kind::negate && node.kind != Kind::subtract) std::sort(parts.begin(), parts.end());
+    std::string text = function->second;
     for (const std::string& part : parts) text += part + ",";
     text.back() = ')';
     return text;
@@ -330,9 +499,47 @@ class Canonical {
   const Automorphism* symmetry_;
 };
 
+/// The least text over all numberings of the pattern's own vertices and edges.
+std::string canonical(const CountedPattern& pattern, const Automorphism& symmetry) {
+  std::vector<std::size_t> vertices(pattern.vertices.size());
+  std::iota(vertices.begin(), vertices.end(), std::size_t{0});
+  std::string least;
+  do {
+    std::vector<std::size_t> edges(pattern.edges.size());
+    std::iota(edges.begin(), edges.end(), std::size_t{0});
+    do {
+      Automorphism whole = symmetry;
+      for (const std::size_t vertex : vertices) whole.vertices.push_back(pattern.first_vertex + vertex);
+      for (const std::size_t edge : edges) whole.edges.push_back(pattern.first_edge + edge);
+      std::vector<std::string> parts;
+      const auto labelled = [](const LabelSet& labels) {
+        std::string text = "[";
+        for (const std::string& label : labels) text += "'" + label + "'";
+        return text + "]";
+      };
+      for (std::size_t v = 0; v < vertices.size(); ++v)
+        parts.push_back("v" + std::to_string(whole.vertices[pattern.first_vertex + v]) + labelled(pattern.vertices[v].labels));
+      for (std::size_t e = 0; e < edges.size(); ++e) {
+        const QueryEdge& edge = pattern.edges[e];
+        auto ends = std::pair(whole.vertices[edge.source], whole.vertices[edge.target]);
+        if (!edge.directed && ends.second < ends.first) std::swap(ends.first, ends.second);
+        parts.push_back("e" + std::to_string(whole.edges[pattern.first_edge + e]) + ":" + std::to_string(ends.first) +
+                        (edge.directed ? ">" : "-") + std::to_string(ends.second) + labelled(edge.labels));
+      }
+      for (const std::uint32_t vertex : pattern.distinct) parts.push_back("d" + std::to_string(whole.vertices[vertex]));
+      for (const Expression& condition : pattern.where) parts.push_back("w" + Canonical(whole).truth(condition, false));
+      std::sort(parts.begin(), parts.end());
+      std::string text;
+      for (const std::string& part : parts) text += part + ";";
+      if (least.empty() || text < least) least = std::move(text);
+    } while (std::next_permutation(edges.begin(), edges.end()));
+  } while (std::next_permutation(vertices.begin(), vertices.end()));
+  return least;
+}
+
 /// The embedding under an automorphism: each query vertex v gets the image of its permuted vertex.
 Embedding permuted(const Embedding& embedding, const Automorphism& symmetry) {
-  Embedding result;
+  Embedding result{{}, {}, embedding.lengths};
   for (const std::size_t vertex : symmetry.vertices) result.vertices.push_back(embedding.vertices[vertex]);
   for (const std::size_t edge : symmetry.edges) result.edges.push_back(embedding.edges[edge]);
   return result;
@@ -369,27 +576,34 @@ std::vector<Automorphism> automorphisms(const Query& query) {
 }
 
 Matcher::Matcher(Query query, MatchMode mode, CountMode count, bool induced)
-    : query_(std::move(query)), mode_(mode), count_(count), induced_(induced) {
+    : query_(std::move(query)), mode_(mode), count_(count), induced_(induced), variants_(variants_of(query_)) {
   if (count == CountMode::embeddings) return;
   if (mode != MatchMode::isomorphism) throw std::invalid_argument("subgraphs are counted in isomorphism mode only");
-  symmetries_ = automorphisms(query_);
+  for (const Variant& variant : variants_) symmetries_.push_back(automorphisms(variant.query));
 }
 
-Answer Matcher::match(const DataGraph& graph, std::size_t limit) const {
+Answer Matcher::match(const DataGraph& graph, std::size_t limit, std::optional<Timestamp> aged) const {
   for (const QueryEdge& edge : query_.edges) {
     if (edge.directed && !graph.directed) throw std::invalid_argument("a directed query edge over undirected data");
   }
-  std::vector<Embedding> all = Search(graph, query_, mode_, limit).run();
-  std::erase_if(all, [&](const Embedding& embedding) { return !admitted(query_, graph, embedding); });
+  Answer answer;
+  for (std::size_t v = 0; v < variants_.size(); ++v) match(graph, v, limit, aged, answer);
+  return answer;
+}
+
+void Matcher::match(const DataGraph& graph, std::size_t variant, std::size_t limit, std::optional<Timestamp> aged,
+                    Answer& answer) const {
+  const Variant& of = variants_[variant];
+  std::vector<Embedding> all = Search(graph, of.query, mode_, limit).run();
+  std::erase_if(all, [&](const Embedding& embedding) { return !admitted(query_, of, mode_, graph, embedding, aged); });
   if (induced_) std::erase_if(all, [&](const Embedding& embedding) { return !takes_every_edge(graph, embedding); });
-  if (count_ == CountMode::embeddings) return {std::make_move_iterator(all.begin()), std::make_move_iterator(all.end())};
-  Answer classes;
-  for (const Embedding& embedding : all) {
+  for (Embedding& embedding : all) {
+    embedding.lengths = of.lengths;
     Embedding least = embedding;
-    for (const Automorphism& symmetry : symmetries_) least = std::min(least, permuted(embedding, symmetry));
-    classes.insert(std::move(least));
+    for (std::size_t s = 0; count_ == CountMode::subgraphs && s < symmetries_[variant].size(); ++s)
+      least = std::min(least, permuted(embedding, symmetries_[variant][s]));
+    answer.insert(std::move(least));
   }
-  return classes;
 }
 
 std::string to_string(const ExternalId& id) {
@@ -422,12 +636,18 @@ std::string to_string(const Embedding& embedding) {
   for (const ExternalId& vertex : embedding.vertices) text += (text.empty() ? "(" : ", ") + to_string(vertex);
   text += ") by";
   for (const DataEdge& edge : embedding.edges) text += " {" + to_string(edge) + "}";
+  for (const std::uint32_t length : embedding.lengths) text += " /" + std::to_string(length);
   return text;
 }
 
 std::string to_string(const Update& update) {
-  const auto vertex = [](const Id& id, const std::optional<std::string_view>& label) {
-    return to_string(own(id)) + (label ? ":'" + std::string(*label) + "'" : "");
+  const auto shown = [](std::string_view labels) {
+    std::string text(labels);
+    std::ranges::replace(text, '\037', '&');
+    return "'" + text + "'";
+  };
+  const auto vertex = [&](const Id& id, const std::optional<std::string_view>& label) {
+    return to_string(own(id)) + (label ? ":" + shown(*label) : "");
   };
   const bool insert = update.kind == UpdateKind::insert_edge || update.kind == UpdateKind::insert_vertex;
   std::string text = insert ? "+ " : "- ";
@@ -436,6 +656,8 @@ std::string to_string(const Update& update) {
     text += " -[" + std::string(update.label) + "]- " + vertex(update.target, update.target_label);
   } else {
     text = "vertex " + text;
+    if (insert && !update.label.empty()) text += " adds " + shown(update.label);
+    if (insert && update.target_label) text += " removes " + shown(*update.target_label);
   }
   if (update.time) text += " @" + std::to_string(*update.time) + (update.ahead ? "!" : "");
   if (update.key()) text += " #" + to_string(own(*update.key()));

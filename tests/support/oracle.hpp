@@ -21,6 +21,7 @@
 
 #include "deltamatch/engine.hpp"
 #include "support/conditions.hpp"
+#include "support/paths.hpp"
 
 namespace deltamatch::oracle {
 
@@ -44,7 +45,7 @@ struct DataEdge {
 
 struct DataGraph {
   bool directed = true;
-  std::map<ExternalId, std::string> vertices;        ///< with their labels
+  std::map<ExternalId, std::string> vertices;        ///< with their labels as one text, in order and joined by the byte 0x1f
   std::map<ExternalId, std::vector<Stored>> values;  ///< attributes of vertices that have one which is not NULL
   Schema schema{};
   std::set<DataEdge> edges;
@@ -53,10 +54,11 @@ struct DataGraph {
   [[nodiscard]] DataEdge edge(const ExternalId& source, const std::string& label, const ExternalId& target) const;
 };
 
-/// The images of the query's vertices and edges, in the query's order. Compares by vertices, then by edges.
+/// The images of the query's vertices and edges, in the query's order. Compares by vertices, then by edges, then by lengths.
 struct Embedding {
   std::vector<ExternalId> vertices;
   std::vector<DataEdge> edges;
+  std::vector<std::uint32_t> lengths{};  ///< of the query's paths; their inner vertices follow those of the query
   friend auto operator<=>(const Embedding&, const Embedding&) = default;
 };
 
@@ -64,6 +66,11 @@ using Answer = std::set<Embedding>;
 
 /// What identifies a match: the embedding, whose edges are their keys alone if they have any.
 [[nodiscard]] Embedding identity(const Embedding& embedding);
+
+/// The labels that a text joins.
+[[nodiscard]] std::set<std::string> labels_of(std::string_view text);
+/// The text of labels.
+[[nodiscard]] std::string text_of(const std::set<std::string>& labels);
 
 /// The values of a record as the oracle holds them; empty if all are NULL.
 [[nodiscard]] std::vector<Stored> own(std::span<const AttributeValue> values);
@@ -91,17 +98,23 @@ class Matcher {
 
   /// Every match in the graph: all embeddings, or the smallest embedding of each class under Aut(Q). Throws TooMany beyond
   /// `limit` embeddings, or beyond a hundred times as many partial ones. Throws std::invalid_argument for a directed query edge
-  /// over undirected data.
-  [[nodiscard]] Answer match(const DataGraph& graph, std::size_t limit = std::numeric_limits<std::size_t>::max()) const;
+  /// over undirected data. `aged`: edges of this time or older, and those without a time, are not counted by conditions.
+  [[nodiscard]] Answer match(const DataGraph& graph, std::size_t limit = std::numeric_limits<std::size_t>::max(),
+                             std::optional<Timestamp> aged = {}) const;
 
   [[nodiscard]] const Query& query() const noexcept { return query_; }
 
  private:
+  /// Adds the matches of one choice of lengths.
+  void match(const DataGraph& graph, std::size_t variant, std::size_t limit, std::optional<Timestamp> aged,
+             Answer& answer) const;
+
   Query query_;
   MatchMode mode_;
   CountMode count_;
   bool induced_;
-  std::vector<Automorphism> symmetries_;  ///< only the identity if embeddings are counted
+  std::vector<Variant> variants_;
+  std::vector<std::vector<Automorphism>> symmetries_;  ///< by variant; only if subgraphs are counted
 };
 
 /// The effect of a batch on the graph.
@@ -123,7 +136,9 @@ class Model {
  public:
   /// `watched`: queries read attributes of vertices, so an edge is deleted and inserted if those of its ends change.
   /// `retained`: if not 0, edges are kept that long for conditions; then there is no window.
-  explicit Model(bool directed, Timestamp window = 0, const Schema& schema = {}, bool watched = false, Timestamp retained = 0);
+  /// `loops`: edges from a vertex to itself are kept.
+  explicit Model(bool directed, Timestamp window = 0, const Schema& schema = {}, bool watched = false, Timestamp retained = 0,
+                 bool loops = false);
 
   /// Applies a batch as a whole.
   Outcome apply(std::span<const Update> batch, OnReject on_reject);
@@ -153,6 +168,7 @@ class Model {
   [[nodiscard]] std::optional<RejectReason> refuse(const Update& update) const;
   [[nodiscard]] bool dead(Timestamp time) const;
   void mention(const ExternalId& vertex, const std::optional<std::string_view>& label);
+  void declare(const Update& update);
   void remove(const DataEdge& edge);
   void arrive(const DataEdge& edge);
   [[nodiscard]] std::optional<DataEdge> newest(const DataEdge& like, std::optional<Timestamp> time) const;
@@ -170,6 +186,7 @@ class Model {
   EdgeModel edges_;
   bool watched_;
   Timestamp retained_;
+  bool loops_;
   std::map<DataEdge, Timestamp> arrived_;   ///< by the batch: the running watermark
   std::map<DataEdge, Timestamp> departed_;  ///< the same
   std::set<DataEdge> late_;

@@ -32,12 +32,14 @@ SnapshotterOptions snapshotter_options(const ServiceOptions& options, const std:
   wanted.window = options.engine.window;
   wanted.lateness = options.engine.allowed_lateness;
   wanted.schema = options.engine.schema;
+  wanted.self_loops = options.engine.self_loops;
   wanted.begin = [&options, &journal, graph] {
     EngineOptions quiet;  // runs beside the working engine
     quiet.directed = options.engine.directed;
     quiet.window = options.engine.window;
     quiet.allowed_lateness = options.engine.allowed_lateness;
     quiet.schema = options.engine.schema;
+    quiet.self_loops = options.engine.self_loops;
     quiet.threads = 1;
     return begin_engine(options, quiet, graph, journal);
   };

@@ -122,6 +122,7 @@ void Pipeline::report_existing(const QueryChange& change) {
     StaticOptions options;
     options.query = query.options;
     options.query.list = true;
+    options.induced = query.options.induced;
     options.stop = [this] { return monitor_.gives_up(); };
     if (engine_.match(query.query, options, sink.get()).shortfall == Shortfall::stopped) throw StartupCancelled();
   }

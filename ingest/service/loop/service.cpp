@@ -19,6 +19,7 @@
 #include "ingest/service/http/metrics.hpp"
 #include "ingest/service/kafka/ownership.hpp"
 #include "ingest/service/loop/pipeline.hpp"
+#include "ingest/service/loop/start_graph.hpp"
 #include "ingest/service/loop/start_up.hpp"
 #include "ingest/service/loop/status_json.hpp"
 #include "ingest/service/loop/systemd.hpp"
@@ -35,12 +36,8 @@ constexpr auto told_again_after = 30s;
 constexpr auto topic_patience = 5s;  // for the topics that are written to
 
 StateIdentity identity(const ServiceOptions& options) {
-  StateIdentity identity{options.application,
-                         options.engine.directed,
-                         options.engine.window,
-                         {},
-                         schema_text(options.engine.schema),
-                         options.engine.allowed_lateness};
+  StateIdentity identity{options.application,           options.engine.directed,        options.engine.window, {},
+                         identity_text(options.engine), options.engine.allowed_lateness};
   for (const InputTopics& topics : options.input.topics) identity.topics.push_back(topics.name);
   return identity;
 }

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "deltamatch/error.hpp"
+#include "deltamatch/misfit.hpp"
 #include "encoding/numbers.hpp"
 #include "encoding/updates.hpp"
 #include "ingest/codec/schema_text.hpp"
@@ -41,6 +42,11 @@ void load_snapshot(Engine& engine, const std::string& path) {
   if (saved.options().directed != engine.options().directed || saved.options().window != engine.options().window) {
     throw Error(ErrorKind::configuration, path, "the snapshot's graph has another direction or window",
                 "set graph.directed and graph.window as deltamatch snapshot info shows them");
+  }
+  if (saved.options().self_loops != engine.options().self_loops) {
+    throw Error(ErrorKind::configuration, path,
+                "the snapshot's graph keeps or leaves out self-loops, and graph.self_loops says the other",
+                "set graph.self_loops as deltamatch snapshot info shows it");
   }
   if (saved.options().order != engine.options().order) {
     throw Error(
@@ -157,16 +163,23 @@ void must_be_same_kind(const EngineOptions& engine, const std::optional<GraphIde
   if (known->lateness != engine.allowed_lateness)
     refuse("graph.allowed_lateness", fmt::format("{} us", known->lateness), fmt::format("{} us", engine.allowed_lateness));
   const auto shown = [](const std::string& text, std::string_view none) { return text.empty() ? std::string(none) : text; };
-  if (const std::string edges = edges_text(engine.schema); known->edges != edges)
+  if (const std::string edges = edges_text(engine); known->edges != edges)
     refuse("graph.edges", shown(known->edges, "simple"), shown(edges, "simple"));
   if (const std::string vertices = attributes_text(engine.schema.vertices); known->vertices != vertices)
     refuse("graph.vertex_attributes", shown(known->vertices, "none"), shown(vertices, "none"));
 }
 
-std::string edges_text(const Schema& schema) {
-  if (schema.model == EdgeModel::simple) return {};
+std::string edges_text(const EngineOptions& engine) {
+  const Schema& schema = engine.schema;
+  const std::string loops = engine.self_loops == SelfLoops::keep ? "; self-loops kept" : "";
+  if (schema.model == EdgeModel::simple && loops.empty()) return {};
   const std::string declared = attributes_text(schema.edges);
-  return fmt::format("{}{}{}", model_name(schema.model), declared.empty() ? "" : "; ", declared);
+  return fmt::format("{}{}{}{}", model_name(schema.model), declared.empty() ? "" : "; ", declared, loops);
+}
+
+std::string identity_text(const EngineOptions& engine) {
+  if (engine.self_loops == SelfLoops::leave_out) return schema_text(engine.schema);
+  return to_text(engine.schema) + ", self-loops kept";
 }
 
 }  // namespace deltamatch::ingest

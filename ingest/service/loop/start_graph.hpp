@@ -20,7 +20,9 @@ namespace deltamatch::ingest {
 [[nodiscard]] std::string start_fingerprint(const Engine& engine);
 
 /// The model of edges and their attributes, "keyed; amount decimal(2)". Empty for simple edges.
-[[nodiscard]] std::string edges_text(const Schema& schema);
+[[nodiscard]] std::string edges_text(const EngineOptions& engine);
+/// What a state directory must agree in (StateIdentity::schema).
+[[nodiscard]] std::string identity_text(const EngineOptions& engine);
 
 /// Throws Error(configuration) if the application's batches were made on a graph of another direction, window, model of edges
 /// or attributes. The message names the key.

@@ -63,7 +63,7 @@ Recovered first_start(const StartupContext& context, kafka::Input& input, kafka:
     recovered.reached.graph = {options.engine.directed,
                                options.engine.window,
                                start_fingerprint(recovered.engine),
-                               edges_text(options.engine.schema),
+                               edges_text(options.engine),
                                attributes_text(options.engine.schema.vertices),
                                options.engine.allowed_lateness};
     recovered.reached.reading = reading_fingerprint(options.input);

@@ -22,6 +22,9 @@ Base restore(const SnapshotFile& snapshot, const EngineOptions& options) {
   if (engine.options().allowed_lateness != options.allowed_lateness) {
     throw Error(where, "the snapshot was made with another lateness");
   }
+  if (engine.options().self_loops != options.self_loops) {
+    throw Error(where, "the snapshot's graph keeps or leaves out self-loops, and the configuration says the other");
+  }
   if (engine.options().schema != options.schema) {
     throw Error(where,
                 fmt::format("the snapshot's graph has {}, not {}", to_text(engine.options().schema), to_text(options.schema)));

@@ -125,6 +125,7 @@ void Snapshotter::make(std::uint64_t batch) {
   engine.window = options_.window;
   engine.allowed_lateness = options_.lateness;
   engine.schema = options_.schema;
+  engine.self_loops = options_.self_loops;
   engine.threads = 1;
   std::optional<Base> newest = restore_newest(*directory_, batch, engine);
   Base base = newest ? std::move(*newest) : Base{options_.begin(), {}};

@@ -29,7 +29,8 @@ struct SnapshotterOptions {
   bool directed = true;                  ///< of the graph
   Timestamp window = 0;                  ///< of the graph
   Timestamp lateness = 0;                ///< EngineOptions::allowed_lateness
-  Schema schema{};                       ///< of the graph
+  SelfLoops self_loops = SelfLoops::leave_out;
+  Schema schema{};  ///< of the graph
   /// Creates the engine before the first batch, if no snapshot is sound. Called in the background thread; if it fails, the
   /// snapshot fails.
   std::function<Engine()> begin;

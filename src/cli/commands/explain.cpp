@@ -29,8 +29,23 @@ struct Explain {
   QuerySelection queries;
   bool analyze = false;
   bool whole = false;
+  bool variants = false;
   WholeOptions how;
 };
+
+/// Every variant as a query of its own. The lengths of its paths are a part of its name.
+std::vector<NamedQuery> all_variants(const std::vector<NamedQuery>& queries) {
+  std::vector<NamedQuery> all;
+  for (const NamedQuery& query : queries) {
+    const std::vector<Query> lengths = variants(query.query);
+    for (std::size_t v = 0; v < lengths.size(); ++v) {
+      all.push_back(query);
+      all.back().query = lengths[v];
+      if (lengths.size() > 1) all.back().query.name += fmt::format(", variant {} of {}", v + 1, lengths.size());
+    }
+  }
+  return all;
+}
 
 int explain(Explain options) {
   if (options.whole && (options.analyze || !options.stream.updates.empty())) {
@@ -40,6 +55,10 @@ int explain(Explain options) {
   if (!options.whole && options.how.given()) {
     throw Error(ErrorKind::usage, "--induced, --filter, --filter-without and --count-from",
                 "these options are for matching a whole graph", "add --whole");
+  }
+  if (options.variants && options.analyze) {
+    throw Error(ErrorKind::usage, "--variants", "what is measured is told of the longest variant only",
+                "leave out --analyze or --variants");
   }
   options.how.check(options.queries.mode);
   if (!options.analyze && !options.stream.updates.empty()) {
@@ -57,7 +76,7 @@ int explain(Explain options) {
   Session session(options.graph, options.stream);
   Engine& engine = session.engine();
   engine.analyze(options.analyze);
-  const auto queries = read_queries(options.queries.sources, session.directed());
+  auto queries = read_queries(options.queries.sources, session.directed());
   check_lateness(options.stream, queries);
   if (!options.whole) check_order(engine.options(), options.graph.snapshot, queries);
   session.heed(queries);
@@ -70,6 +89,7 @@ int explain(Explain options) {
     ids = register_queries(engine, queries, how, report);
   session.load(report);
   if (options.analyze) session.run(report, nullptr, [](const BatchResult&, const ingest::PositionedBatch&) {}, {});
+  if (options.variants) queries = all_variants(queries);
   const StaticOptions once = options.how.options(how);
   for (std::size_t i = 0; i < queries.size(); ++i) {
     FilterReport filter;
@@ -92,9 +112,11 @@ void add_explain(const Command& program, Run& run) {
   command.add_flag("--analyze", options->analyze, "Run the stream (or --graph) and report each plan's matches")
       .group("Queries");
   command.add_flag("--whole", options->whole, "Show the plans by which match counts in the whole graph").group("Queries");
+  command.add_flag("--variants", options->variants, "Show the plans of every variant of a query with paths").group("Queries");
   add_whole_options(command, options->how);
   add_replay_options(command, options->stream);
   add_graph_options(command, options->graph, true);
+  add_self_loops_option(command, options->graph.self_loops);
   command.runs(run, [options] { return explain(*options); });
 }
 

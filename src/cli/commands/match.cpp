@@ -17,6 +17,7 @@
 #include "cli/terminal/exit_codes.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/progress.hpp"
+#include "plan/bound_query.hpp"
 
 namespace deltamatch::cli {
 namespace {
@@ -191,7 +192,9 @@ int match(const Match& options) {
 
   engine::EdgeDemand demand;
   for (const NamedQuery& query : queries) demand.add(query.query, options.whole.induced);
-  session.load(report, &demand);
+  // A condition that counts also holds where there is nothing to count, so it may read any vertex.
+  const bool counts = std::ranges::any_of(queries, [](const NamedQuery& query) { return plan::counts_something(query.query); });
+  session.load(report, counts ? nullptr : &demand);
   watch_interrupts();
   const std::unique_ptr<MatchSink> sink =
       options.emit.make_sink(session.engine().options().schema, queries);  // not earlier: opening empties the file
@@ -226,6 +229,7 @@ void add_match(const Command& program, Run& run) {
   add_number(command, "--seed", options->seed, "Seed of the walks (default: 1)", 0).group("Queries");
   add_emit_options(command, options->emit);
   add_graph_options(command, options->graph, false);
+  add_self_loops_option(command, options->graph.self_loops);
   command.runs(run, [options] { return match(*options); });
 }
 

@@ -207,6 +207,8 @@ void add_replay(const Command& program, Run& run) {
       program.add_command("replay", "Feed a stream of updates to standing queries, batch by batch", examples);
   const auto options = std::make_shared<Replay>();
   add_query_options(command, options->queries).required();
+  command.add_flag("--induced", options->queries.induced, "Only matches whose vertices are joined by no further edge")
+      .group("Queries");
   add_replay_options(command, options->stream).required();
   add_duration(command, "--timeout", options->timeout, "Stop after this time, e.g. 10s, and abandon the current batch")
       .group("Stream");
@@ -221,6 +223,7 @@ void add_replay(const Command& program, Run& run) {
   command.add_text("--save-snapshot", options->save_snapshot, "Where a snapshot of the final graph goes", "FILE")
       .group("Output");
   add_graph_options(command, options->graph, true);
+  add_self_loops_option(command, options->graph.self_loops);
   command.runs(run, [options] { return replay(*options); });
 }
 

@@ -80,6 +80,12 @@ Session::Session(GraphOptions graph, const ReplayOptions& stream) : max_refused_
       throw Error(ErrorKind::usage, "--order", fmt::format("the snapshot {} was made with the other order", graph.snapshot),
                   "leave --order out: a snapshot brings its own");
     }
+    if (graph.self_loops && *graph.self_loops != saved.self_loops) {
+      throw Error(ErrorKind::usage, "--self-loops",
+                  fmt::format("the snapshot {} was made of a graph that {} self-loops", graph.snapshot,
+                              saved.self_loops == SelfLoops::keep ? "keeps" : "leaves out"),
+                  "leave --self-loops out: a snapshot brings its own");
+    }
     if (graph.directed && *graph.directed != saved.directed) {
       throw Error(
           ErrorKind::usage, *graph.directed ? "--directed" : "--undirected",
@@ -106,6 +112,7 @@ Session::Session(GraphOptions graph, const ReplayOptions& stream) : max_refused_
                                                      .allowed_lateness = stream.allowed_lateness,
                                                      .order = stream.order.value_or(EventOrder::arrival),
                                                      .schema = graph.schema.schema(),
+                                                     .self_loops = graph.self_loops.value_or(SelfLoops::leave_out),
                                                      .backend = backend});
   }
   engine_->limit_labels(graph.max_labels);

@@ -44,6 +44,7 @@ int info(const Snapshot& options) {
     json.key("window").number(static_cast<std::uint64_t>(saved.window));
     json.key("digest").string(to_string(engine.digest().now));
     if (saved.order == EventOrder::time) json.key("order").string("time");
+    if (saved.self_loops == SelfLoops::keep) json.key("self_loops").string("keep");
     if (saved.schema != Schema{}) {
       json.key("edges").string(ingest::model_name(saved.schema.model));
       json.key("attributes").string(ingest::attributes_text(saved.schema.edges));
@@ -65,6 +66,7 @@ int info(const Snapshot& options) {
   add("vertices", ingest::attributes_text(saved.schema.vertices));
   if (saved.allowed_lateness != 0) add("late", "up to " + human_seconds(static_cast<double>(saved.allowed_lateness) / 1e6));
   if (saved.order == EventOrder::time) add("order", "time");
+  if (saved.self_loops == SelfLoops::keep) add("loops", "kept");
   print_out(fmt::format("graph   {}, {}, {} in memory\nwindow  {}\ndigest  {}\n", saved.directed ? "directed" : "undirected",
                         graph_size(graph.vertices, graph.edges), human_bytes(graph.bytes),
                         saved.window == 0 ? "none" : human_seconds(static_cast<double>(saved.window) / 1e6),

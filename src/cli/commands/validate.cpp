@@ -34,11 +34,12 @@ all of them.)";
 struct Validate {
   QuerySelection queries;
   std::optional<bool> directed;
+  std::optional<SelfLoops> self_loops;
   SchemaOptions schema;
   std::string config;
 
   [[nodiscard]] bool describes_queries() const {
-    return directed || schema.given() || queries.count || queries.mode != MatchMode::isomorphism;
+    return directed || self_loops || schema.given() || queries.count || queries.mode != MatchMode::isomorphism;
   }
 };
 
@@ -57,13 +58,21 @@ std::string schema_lines(const SchemaOptions& options, const Schema& schema) {
 
 int validate_queries(const Validate& options) {
   const Schema schema = options.schema.schema();
-  Engine engine(EngineOptions{.directed = options.directed.value_or(true), .threads = 1, .schema = schema});
+  Engine engine(EngineOptions{.directed = options.directed.value_or(true),
+                              .threads = 1,
+                              .schema = schema,
+                              .self_loops = options.self_loops.value_or(SelfLoops::leave_out)});
   std::string text = schema_lines(options.schema, schema);
   for (const NamedQuery& query : read_queries(options.queries.sources, options.directed.value_or(false))) {
     engine.add_query(query.query, options.queries.options(true));
     fmt::format_to(std::back_inserter(text), "{}: {}: {}\n", query.query.name,
                    graph_size(query.query.vertices.size(), query.query.edges.size()), to_pattern(query.query));
-    for (const std::string& line : plan::condition_lines(query.query)) {
+    const std::vector<Query> lengths = variants(query.query);
+    if (lengths.size() > 1) {
+      fmt::format_to(std::back_inserter(text), "  {} variants, of {} to {} edges; the longest:\n", lengths.size(),
+                     lengths.front().edges.size(), lengths.back().edges.size());
+    }
+    for (const std::string& line : plan::condition_lines(lengths.back())) {
       fmt::format_to(std::back_inserter(text), "  {}\n", line);
     }
   }
@@ -75,7 +84,7 @@ int validate_queries(const Validate& options) {
 int validate_config(const Validate& options) {
   if (options.describes_queries()) {
     throw Error(ErrorKind::usage, "--config", "the configuration says this for its queries",
-                "leave --directed, --undirected, --edges, --attributes, --mode and --count out");
+                "leave --directed, --undirected, --self-loops, --edges, --attributes, --mode and --count out");
   }
   const ServiceConfig config = read_service_config(options.config);
   for (const std::string& warning : config.warnings) print_err("deltamatch: warning: " + warning + '\n');
@@ -102,6 +111,7 @@ void add_validate(const Command& program, Run& run) {
   const auto options = std::make_shared<Validate>();
   [[maybe_unused]] const Option queries = add_query_options(command, options->queries);
   add_direction_options(command, options->directed);
+  add_self_loops_option(command, options->self_loops);
   add_schema_options(command, options->schema);
 #ifdef DELTAMATCH_WITH_SERVICE
   command.add_text("--config", options->config, "Configuration of a service, in place of --query", "FILE")

@@ -25,8 +25,10 @@ class QueryReader {
   QueryReader(ServiceConfig& config, const ingest::ServiceBudget& budget)
       : config_(config),
         budget_(budget),
-        engine_(
-            EngineOptions{.directed = config.service.engine.directed, .threads = 1, .schema = config.service.engine.schema}) {}
+        engine_(EngineOptions{.directed = config.service.engine.directed,
+                              .threads = 1,
+                              .schema = config.service.engine.schema,
+                              .self_loops = config.service.engine.self_loops}) {}
 
   void read(Section section) {
     const ingest::ServiceQuery common = read_common(section);
@@ -65,6 +67,10 @@ class QueryReader {
     section.choice("mode", common.options.mode, modes);
     common.options.count = common.options.mode == MatchMode::isomorphism ? CountMode::subgraphs : CountMode::embeddings;
     section.choice("count", common.options.count, counts);
+    section.flag("induced", common.options.induced);
+    if (common.options.induced && common.options.mode != MatchMode::isomorphism) {
+      section.refuse("induced", "a standing query is induced only with isomorphism", "leave it or mode out");
+    }
     section.flag("report_existing", common.report_existing);
     common.budget = budget_;
     const Section own = section.section("budget");

@@ -36,8 +36,9 @@ std::vector<std::string> keys_that_need_restart(const ServiceConfig& before, con
                logging, shutdown_timeout] = service;
   const auto& [application_now, kafka_now, transaction_timeout_now, input_now, start_graph_now, batching_now, engine_now,
                state_now, sinks_now, queries_now, http_now, logging_now, shutdown_timeout_now] = service_now;
-  const auto& [directed, threads, window, lateness, order, schema, made] = engine;
-  const auto& [directed_now, threads_now, window_now, lateness_now, order_now, schema_now, made_now] = engine_now;
+  const auto& [directed, threads, window, lateness, order, schema, self_loops, made] = engine;
+  const auto& [directed_now, threads_now, window_now, lateness_now, order_now, schema_now, self_loops_now, made_now] =
+      engine_now;
   std::vector<std::string> names;
   const auto compare = [&names](const char* key, bool same) {
     if (!same) names.emplace_back(key);
@@ -48,7 +49,7 @@ std::vector<std::string> keys_that_need_restart(const ServiceConfig& before, con
   compare("transaction_timeout", transaction_timeout == transaction_timeout_now);
   compare("input", alone(input) == alone(input_now));
   compare("graph", start_graph == start_graph_now && directed == directed_now && window == window_now &&
-                       lateness == lateness_now && order == order_now && schema == schema_now &&
+                       lateness == lateness_now && order == order_now && self_loops == self_loops_now && schema == schema_now &&
                        attributes_of(input) == attributes_of(input_now));
   compare("batch", batching == batching_now);
   compare("engine", threads == threads_now && backend == backend_now);

@@ -103,6 +103,9 @@ ingest::CodecOptions read_graph(Section section, ingest::ServiceOptions& service
   section.flag("directed", service.engine.directed);
   section.duration("window", service.engine.window, 1, century, "none");
   section.duration("allowed_lateness", service.engine.allowed_lateness, 1, century, "none");
+  constexpr std::array<std::pair<std::string_view, SelfLoops>, 2> loops{
+      {{"leave-out", SelfLoops::leave_out}, {"keep", SelfLoops::keep}}};
+  section.choice("self_loops", service.engine.self_loops, loops);
   constexpr std::array<std::pair<std::string_view, EventOrder>, 2> orders{
       {{"arrival", EventOrder::arrival}, {"time", EventOrder::time}}};
   EventOrder order{};

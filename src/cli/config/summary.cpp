@@ -63,6 +63,7 @@ class Summary {
     std::string text = engine.directed ? "directed" : "undirected";
     text += engine.window == 0 ? ", no window" : ", window " + duration_text(engine.window);
     if (engine.allowed_lateness != 0) text += ", allowed lateness " + duration_text(engine.allowed_lateness);
+    if (engine.self_loops == SelfLoops::keep) text += ", self-loops kept";
     const ingest::StartGraph& start = service_.start_graph;
     if (!start.snapshot.empty()) text += ", starts from " + start.snapshot.string();
     if (!start.files.empty()) text += ", starts from " + counted(start.files.size(), "file", "files");
@@ -77,10 +78,16 @@ class Summary {
 
   void query(const ingest::ServiceQuery& query) {
     graph::DataGraph empty(service_.engine.directed, false, graph::heap_slabs(), service_.engine.schema);
-    const plan::BoundQuery bound(query.query, query.options.mode, query.options.count, empty);
-    const std::size_t plans = plan::make_delta_plans(bound).plans.size();
+    const std::vector<Query> variants = deltamatch::variants(query.query);
+    std::size_t plans = 0;
+    for (const Query& variant : variants) {
+      const plan::BoundQuery bound(variant, query.options.mode, query.options.count, empty);
+      plans += plan::make_delta_plans(bound).plans.size();
+    }
+    const std::string lengths = variants.size() == 1 ? "" : fmt::format("{} variants, ", variants.size());
     line("query",
-         fmt::format("{}: {}, {}, {}, to {}", query.query.name, counted(query.query.vertices.size(), "vertex", "vertices"),
+         fmt::format("{}: {}{}, {}, {}, to {}", query.query.name, lengths,
+                     counted(query.query.vertices.size(), "vertex", "vertices"),
                      counted(query.query.edges.size(), "edge", "edges"), counted(plans, "plan", "plans"),
                      query.sinks.empty() ? "no sink (counted only)" : fmt::format("{}", fmt::join(query.sinks, ", "))));
     if (query.budget.limits.any()) line("budget", fmt::format("{}: {}", query.query.name, limits(query.budget)));

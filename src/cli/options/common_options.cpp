@@ -102,7 +102,7 @@ void add_negative_ids_option(const Command& command, InputOptions& input) {
 
 QueryOptions QuerySelection::options(bool list) const {
   const CountMode usual = mode == MatchMode::isomorphism ? CountMode::subgraphs : CountMode::embeddings;
-  return {.mode = mode, .count = count.value_or(usual), .list = list};
+  return {.mode = mode, .count = count.value_or(usual), .list = list, .induced = induced};
 }
 
 void EmitOptions::check() const {
@@ -377,7 +377,8 @@ void check_order(const EngineOptions& engine, const std::string& snapshot, const
 }
 
 void check_fit(const EngineOptions& engine, const std::vector<NamedQuery>& queries, const QueryOptions& options) {
-  Engine empty(EngineOptions{.directed = engine.directed, .threads = 1, .schema = engine.schema});
+  Engine empty(
+      EngineOptions{.directed = engine.directed, .threads = 1, .schema = engine.schema, .self_loops = engine.self_loops});
   for (const NamedQuery& named : queries) empty.add_query(named.query, options);
 }
 

@@ -35,6 +35,7 @@ struct GraphOptions {
   std::string snapshot;
   std::optional<bool> directed;  ///< nothing: as the inputs' formats or the snapshot say
   SchemaOptions schema;
+  std::optional<SelfLoops> self_loops;  ///< nothing: left out, or as the snapshot says
   std::optional<ingest::IdKind> ids;
   std::size_t max_record = ingest::default_max_record;
   std::uint64_t max_labels = Engine::default_label_limit;  ///< most different labels at a time, of vertices and of edges
@@ -63,6 +64,7 @@ struct QuerySelection {
   std::vector<std::string> sources;
   MatchMode mode = MatchMode::isomorphism;
   std::optional<CountMode> count;  ///< default: subgraphs for isomorphism, else embeddings
+  bool induced = false;            ///< of standing queries
 
   [[nodiscard]] QueryOptions options(bool list) const;
 };

@@ -48,6 +48,12 @@ void add_schema_options(const Command& command, SchemaOptions& options) {
       "Attributes of vertices, in the same form");
 }
 
+void add_self_loops_option(const Command& command, std::optional<SelfLoops>& self_loops) {
+  add_choice(command, "--self-loops", self_loops, "What becomes of edges from a vertex to itself (default: leave-out)",
+             std::vector<std::pair<std::string, SelfLoops>>{{"leave-out", SelfLoops::leave_out}, {"keep", SelfLoops::keep}})
+      .group("Data graph");
+}
+
 void SchemaOptions::take_from(std::string_view input, const Schema& saved) {
   const auto refuse = [&](std::string_view option, const std::string& has) {
     throw Error(ErrorKind::usage, option, fmt::format("{} was made with {}", input, has),

@@ -8,6 +8,7 @@
 
 #include "cli/options/command.hpp"
 #include "deltamatch/attribute.hpp"
+#include "deltamatch/engine.hpp"
 #include "ingest/codec/codec.hpp"
 
 namespace deltamatch::cli {
@@ -30,5 +31,7 @@ struct SchemaOptions {
 
 /// `--edges`, `--attributes`, `--vertex-attributes`.
 void add_schema_options(const Command& command, SchemaOptions& options);
+/// `--self-loops`. Without it: they are left out, or as a snapshot says.
+void add_self_loops_option(const Command& command, std::optional<SelfLoops>& self_loops);
 
 }  // namespace deltamatch::cli

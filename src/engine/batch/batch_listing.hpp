@@ -3,6 +3,7 @@
 // succeeded.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -11,6 +12,7 @@
 #include "engine/batch/batch_watch.hpp"
 #include "engine/listing/delivery.hpp"
 #include "engine/listing/spool.hpp"
+#include "match/counted_changes.hpp"
 #include "match/matcher.hpp"
 
 namespace deltamatch::engine {
@@ -18,6 +20,12 @@ namespace deltamatch::engine {
 /// Holds the listed matches of one batch at a time. Every batch begins with `open` and ends with `clear`.
 class BatchListing {
  public:
+  /// The tasks of one query, which follow each other. A query has one task for each variant.
+  struct Tasks {
+    std::size_t first = 0;
+    std::size_t count = 0;
+  };
+
   void configure(const SpoolOptions& options) { spool_.configure(options); }
 
   /// Begins a batch and makes itself the taker of the tasks that list matches. `deliveries` holds the delivery of each task.
@@ -28,71 +36,79 @@ class BatchListing {
   /// - Once the watch says that the batch must stop, taking throws Stopped.
   void open(const graph::DataGraph& graph, std::span<match::QueryTask> tasks, std::span<const Delivery* const> deliveries,
             bool differ, bool keep, BatchWatch& watch);
+  /// Lets a task list only the matches for which the counting conditions of its query hold. Call it behind `open`. The batch
+  /// must outlive the matching.
+  void filter(std::size_t task, const match::CountedBatch& batch) { collectors_[task].filter(batch); }
+  /// Lists matches of a task that were found as embeddings.
+  void add(std::size_t task, match::Pass pass, const match::FoundMatches& found);
   /// Forgets all matches.
   void clear() noexcept;
 
-  /// The digest of all matches that a query listed under a sign, including those that the other sign also lists.
-  [[nodiscard]] const MatchDigest& digest(std::size_t query, match::Pass pass) const noexcept {
-    return spool_.digest(list_of(query, pass));
+  /// The digest of all matches that a task listed under a sign, including those that the other sign also lists.
+  [[nodiscard]] const MatchDigest& digest(std::size_t task, match::Pass pass) const noexcept {
+    return spool_.digest(list_of(task, pass));
   }
-  /// Calls visit(match) for up to `most` matches of a query and a sign, ordered by id. Throws Stopped once the batch must stop.
+  /// The number of those matches.
+  [[nodiscard]] std::uint64_t matches(std::size_t task, match::Pass pass) const noexcept {
+    return spool_.matches(list_of(task, pass));
+  }
+  /// Calls visit(task, match) for up to `most` matches of a query and a sign, ordered by id. Throws Stopped once the batch must
+  /// stop.
   template <class Visit>
-  void for_each(std::size_t query, bool added, std::uint64_t most, Visit&& visit) const;
+  void for_each(const Tasks& tasks, bool added, std::uint64_t most, Visit&& visit) const {
+    std::vector<ListReader> readers = read(tasks, added ? match::Pass::added : match::Pass::removed);
+    visit_in_order(tasks, readers, most, visit);
+  }
   /// Writes up to `most` matches of a query to a sink, ordered by id. Those of the transient pass come on their own.
-  void deliver(std::size_t query, const Delivery::MatchContext& context, std::uint64_t most, MatchSink& sink) const;
+  void deliver(const Tasks& tasks, const Delivery::MatchContext& context, std::uint64_t most, MatchSink& sink) const;
 
  private:
-  /// Takes the records of one query.
+  /// Takes the records of one task.
   class Collector final : public match::RecordTaker {
    public:
-    Collector(BatchListing& listing, std::size_t query, const Delivery& delivery, const match::QueryTask& task)
-        : listing_(&listing), query_(query), delivery_(&delivery), task_(&task) {}
+    Collector(BatchListing& listing, std::size_t number, const Delivery& delivery, const match::QueryTask& task)
+        : listing_(&listing), number_(number), delivery_(&delivery), task_(&task) {}
     void take(const match::Records& records, match::Pass pass) override;
     [[nodiscard]] const Delivery& delivery() const noexcept { return *delivery_; }
+    [[nodiscard]] const match::QueryTask& task() const noexcept { return *task_; }
+    void filter(const match::CountedBatch& batch) noexcept { counted_ = &batch; }
 
    private:
     BatchListing* listing_;
-    std::size_t query_;
+    std::size_t number_;  // of the task
     const Delivery* delivery_;
     const match::QueryTask* task_;
+    const match::CountedBatch* counted_ = nullptr;  // if the query counts
   };
 
-  static constexpr std::size_t lists = 3;  // of a query: one for each pass
-  static std::size_t list_of(std::size_t query, match::Pass pass) noexcept {
-    return lists * query + (pass == match::Pass::transient ? 2 : pass == match::Pass::added ? 1 : 0);
+  static constexpr std::size_t lists = 3;  // of a task: one for each pass
+  static std::size_t list_of(std::size_t task, match::Pass pass) noexcept {
+    return lists * task + (pass == match::Pass::transient ? 2 : pass == match::Pass::added ? 1 : 0);
   }
-  static std::size_t list_of(std::size_t query, bool added) noexcept {
-    return list_of(query, added ? match::Pass::added : match::Pass::removed);
-  }
+  [[nodiscard]] std::vector<ListReader> read(const Tasks& tasks, match::Pass pass) const;
   template <class Visit>
-  void for_each_in(std::size_t list, std::uint64_t most, Visit&& visit) const;
+  void visit_in_order(const Tasks& tasks, std::vector<ListReader>& readers, std::uint64_t most, Visit&& visit) const;
 
   const graph::DataGraph* graph_ = nullptr;
   bool differ_ = false;
   BatchWatch* watch_ = nullptr;
   Spool spool_;
-  std::vector<Collector> collectors_;  // by query
+  std::vector<Collector> collectors_;  // by task
 };
 
 template <class Visit>
-void BatchListing::for_each(std::size_t query, bool added, std::uint64_t most, Visit&& visit) const {
-  std::uint64_t visited = 0;
-  if (differ_) {
-    for_each_beyond(spool_, list_of(query, added), list_of(query, !added), [&](const ListedMatch& match) {
-      throw_if_stopped(watch_->stop(), visited);
-      if (visited++ < most) visit(match);
-    });
-    return;
+void BatchListing::visit_in_order(const Tasks& tasks, std::vector<ListReader>& readers, std::uint64_t most,
+                                  Visit&& visit) const {
+  std::vector<std::size_t> left;  // readers that have a match
+  for (std::size_t r = 0; r < readers.size(); ++r) {
+    if (readers[r].next()) left.push_back(r);
   }
-  for_each_in(list_of(query, added), most, visit);
-}
-
-template <class Visit>
-void BatchListing::for_each_in(std::size_t list, std::uint64_t most, Visit&& visit) const {
-  std::uint64_t visited = 0;
-  for (Spool::Reader reader = spool_.read(list); visited < most && reader.next(); ++visited) {
+  // A query has few tasks, so the least id is looked for among all.
+  for (std::uint64_t visited = 0; visited < most && !left.empty(); ++visited) {
     throw_if_stopped(watch_->stop(), visited);
-    visit(reader.match());
+    const auto least = std::ranges::min_element(left, {}, [&](std::size_t r) { return readers[r].match().id; });
+    visit(tasks.first + *least, readers[*least].match());
+    if (!readers[*least].next()) left.erase(least);
   }
 }
 

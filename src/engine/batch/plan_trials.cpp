@@ -192,6 +192,7 @@ plan::QueryPlans propose_plans(const graph::DataGraph& graph, std::span<const ma
 
 std::size_t try_plans(const graph::DataGraph& graph, std::span<const match::PassWork> passes, StandingQuery& query,
                       match::Matcher& cpu, double seconds, const StopFlag* stop) {
+  if (query.plans.plans.empty()) return 0;  // a query of one vertex
   const auto start = Clock::now();
   const plan::QueryPlans proposed = propose_plans(graph, passes, query, seconds, stop);
   Trial trial(graph, passes, query, cpu, stop);

@@ -23,4 +23,39 @@ void StandingQuery::refresh_plans() {
   first_tried = 0;
 }
 
+QueryFamily::QueryFamily(const Query& wanted, const QueryOptions& how, graph::DataGraph& graph) : query(wanted), options(how) {
+  validate(query, "query " + query.name);
+  for (query::Variant& variant : query::expand(query)) {
+    variants.push_back(std::make_unique<StandingQuery>(variant.query, options, graph, std::move(variant.paths)));
+  }
+}
+
+std::string variants_text(const QueryFamily& family) {
+  if (!query::has_paths(family.query)) return "";
+  std::string text = "paths make these variants; the plans are those of the last\n";
+  for (const auto& variant : family.variants) {
+    std::string lengths;
+    for (const query::Path& path : variant->paths)
+      lengths += (lengths.empty() ? "  " : ", ") + path.name + " of " + std::to_string(path.steps);
+    text += lengths + ": " + std::to_string(variant->bound.vertices()) + " vertices, " +
+            std::to_string(variant->bound.edges.size()) + " edges";
+    Count matches = 0;
+    std::uint64_t anchors = 0;
+    for (const plan::PlanActuals& actuals : variant->actuals) {
+      matches += actuals.matches;
+      anchors += actuals.anchors;
+    }
+    if (anchors > 0) text += ", " + to_string(matches) + " matches found so far";
+    text += '\n';
+  }
+  return text;
+}
+
+void QueryFamily::bind_anew(graph::DataGraph& graph) {
+  for (std::unique_ptr<StandingQuery>& variant : variants) {
+    variant->bound.bind_symbols();
+    if (variant->bound.outdated()) variant = std::make_unique<StandingQuery>(variant->query, options, graph, variant->paths);
+  }
+}
+
 }  // namespace deltamatch::engine

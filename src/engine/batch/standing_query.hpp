@@ -1,6 +1,9 @@
-// A standing query: its binding, plans and delivery.
+// A standing query: its binding, plans and delivery. If it has paths, it consists of variants.
 #pragma once
 
+#include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/listing/delivery.hpp"
@@ -8,15 +11,21 @@
 
 namespace deltamatch::engine {
 
+/// What is matched: a query without paths, or one variant of a query with paths.
 struct StandingQuery {
-  StandingQuery(const Query& query, const QueryOptions& wanted, graph::DataGraph& graph)
-      : options(wanted), bound(query, wanted.mode, wanted.count, graph), delivery(bound) {}
+  StandingQuery(const Query& asked, const QueryOptions& wanted, graph::DataGraph& graph, std::vector<query::Path> in = {})
+      : query(asked),
+        options(wanted),
+        paths(std::move(in)),
+        bound(plan::standing_form(asked, wanted), wanted.mode, wanted.count, graph),
+        delivery(bound, query, paths) {}
 
   /// Makes plans if there are none yet, or if the graph has changed much since they were made.
   void refresh_plans();
 
+  Query query;  ///< as it was asked; `bound` may have further conditions
   QueryOptions options;
-  QueryBudget budget;
+  std::vector<query::Path> paths;
   plan::BoundQuery bound;
   Delivery delivery;
   plan::QueryPlans plans;
@@ -25,5 +34,21 @@ struct StandingQuery {
   double next_trial = 0;        ///< seconds of matching at which its next trial is due; see PlanTrials
   std::size_t first_tried = 0;  ///< the plan that the next trial begins with
 };
+
+/// What is registered and reported: a query with its variants. A query without paths has one.
+struct QueryFamily {
+  QueryFamily(const Query& wanted, const QueryOptions& how, graph::DataGraph& graph);
+  /// Binds the variants anew that name a label which has been added to the graph or removed from it.
+  void bind_anew(graph::DataGraph& graph);
+
+  Query query;
+  QueryOptions options;
+  QueryBudget budget;
+  std::vector<std::unique_ptr<StandingQuery>> variants;
+};
+
+/// The variants of a query with paths, one on a line. Says that plans follow for the last of them, which is the longest. Empty
+/// for a query without paths.
+[[nodiscard]] std::string variants_text(const QueryFamily& family);
 
 }  // namespace deltamatch::engine

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 #include <string>
+#include <utility>
 
 namespace deltamatch::engine {
 
@@ -45,13 +46,15 @@ MatchedEdge external_edge(const graph::DataGraph& graph, const graph::Edge& edge
   return external;
 }
 
-Delivery::Delivery(const plan::BoundQuery& query)
+Delivery::Delivery(const plan::BoundQuery& query, const Query& named, std::vector<query::Path> paths)
     : query_(&query),
-      fingerprint_(query::fingerprint(query.query, query.mode, query.count)),
+      fingerprint_(query::fingerprint(named, query.mode, query.count, paths)),
       action_(query.query),
-      edge_order_(query::canonical_edge_order(query.query)) {
+      edge_order_(query::canonical_edge_order(query.pattern)),
+      paths_(std::move(paths)) {
   if (query.mode != MatchMode::homomorphism) orbits_ = query::arc_orbits(query.query, query.group);
-  for (const QueryVertex& vertex : query.query.vertices) names_.push_back(vertex.name);
+  for (const QueryVertex& vertex : query.pattern.vertices) names_.push_back(vertex.name);
+  if (!paths_.empty()) names_.resize(paths_.front().first_vertex);
 }
 
 MatchId Delivery::id_of(const graph::DataGraph& graph, std::span<const VertexId> vertices,
@@ -59,7 +62,7 @@ MatchId Delivery::id_of(const graph::DataGraph& graph, std::span<const VertexId>
   thread_local std::string bytes;
   bytes.clear();
   for (const std::uint64_t part : {fingerprint_.high, fingerprint_.low}) append(bytes, part);
-  for (const VertexId vertex : vertices) append(bytes, graph.dictionary.external(vertex));
+  for (const VertexId vertex : vertices.first(names_.size())) append(bytes, graph.dictionary.external(vertex));
   for (const std::uint32_t e : edge_order_) {
     if (graph.model() == EdgeModel::keyed) {  // the key alone identifies the edge
       append(bytes, graph.edge_table->external_key(edges[e].which));
@@ -81,6 +84,52 @@ void Delivery::add(const graph::DataGraph& graph, std::span<const VertexId> vert
   batch.edges.insert(batch.edges.end(), edges.begin(), edges.end());
   batch.ids.push_back(id_of(graph, vertices, edges));
   batch.digest.add(batch.ids.back());
+}
+
+namespace {
+
+/// Puts ids in ascending order.
+void sort_by_id(Delivery::Batch& batch) {
+  batch.order.resize(batch.ids.size());
+  std::iota(batch.order.begin(), batch.order.end(), 0u);
+  std::sort(batch.order.begin(), batch.order.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return batch.ids[a] < batch.ids[b]; });
+  std::sort(batch.ids.begin(), batch.ids.end());
+}
+
+}  // namespace
+
+query::Permutation Delivery::least_image(const graph::DataGraph& graph, std::span<const VertexId> vertices,
+                                         std::span<VertexId> image) const {
+  return query::least_image<VertexId>(query_->group, vertices, image, [&](VertexId a, VertexId b) {
+    return graph.dictionary.external(a) < graph.dictionary.external(b);
+  });
+}
+
+Delivery::Batch Delivery::translate(const graph::DataGraph& graph, const match::FoundMatches& found) const {
+  Batch batch;
+  const std::size_t n = query_->vertices();
+  const std::size_t m = query_->edges.size();
+  std::vector<VertexId> image(n);
+  std::vector<graph::Edge> edges(m);
+  const bool classes = query_->count == CountMode::subgraphs;
+  for (std::size_t i = 0; i < found.count; ++i) {
+    const auto vertices = std::span(found.vertices).subspan(i * n, n);
+    const auto found_edges = std::span(found.edges).subspan(i * m, m);
+    const query::Permutation g = classes ? least_image(graph, vertices, image) : query::identity();
+    for (std::size_t v = 0; v < n; ++v) image[v] = vertices[g[v]];
+    for (std::uint32_t e = 0; e < m; ++e) edges[e] = found_edges[action_.image(e, g)];
+    add(graph, image, edges, batch);
+  }
+  sort_by_id(batch);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < batch.ids.size(); ++i) {
+    if (kept > 0 && batch.ids[kept - 1] == batch.ids[i]) continue;
+    batch.ids[kept] = batch.ids[i];
+    batch.order[kept++] = batch.order[i];
+  }
+  batch.keep_first(kept);
+  return batch;
 }
 
 Delivery::Batch Delivery::translate(const graph::DataGraph& graph, const match::QueryTask& task, const match::Records& records,
@@ -112,9 +161,7 @@ Delivery::Batch Delivery::translate(const graph::DataGraph& graph, const match::
     };
     const plan::Plan& plan = task.plans->plans[records.plans[r]];
     if (match::ordered(task)) {
-      add_image(query::least_image<VertexId>(query_->group, vertices, image, [&](VertexId a, VertexId b) {
-        return graph.dictionary.external(a) < graph.dictionary.external(b);
-      }));
+      add_image(least_image(graph, vertices, image));
     } else if (plan.orbit == 1) {
       add(graph, vertices, edges, batch);
     } else {
@@ -124,11 +171,7 @@ Delivery::Batch Delivery::translate(const graph::DataGraph& graph, const match::
       }
     }
   }
-  batch.order.resize(batch.ids.size());
-  std::iota(batch.order.begin(), batch.order.end(), 0u);
-  std::sort(batch.order.begin(), batch.order.end(),
-            [&](std::uint32_t a, std::uint32_t b) { return batch.ids[a] < batch.ids[b]; });
-  std::sort(batch.ids.begin(), batch.ids.end());
+  sort_by_id(batch);
   return batch;
 }
 
@@ -144,10 +187,12 @@ Delivery::Writer::Writer(const Delivery& delivery, const graph::DataGraph& graph
       graph_(&graph),
       context_(context),
       sink_(&sink),
-      vertices_(delivery.query_->vertices()),
+      vertices_(delivery.names_.size()),
       edges_(delivery.query_->edges.size()),
       width_(graph.edge_table ? graph.edge_table->values().width() : 0),
-      values_(edges_.size() * width_) {}
+      values_(edges_.size() * width_) {
+  for (const query::Path& path : delivery.paths_) paths_.push_back({path.name, path.first_edge, path.steps, path.first_vertex});
+}
 
 void Delivery::Writer::write(const ListedMatch& match) {
   for (std::size_t v = 0; v < vertices_.size(); ++v) vertices_[v] = graph_->dictionary.external(match.vertices[v]);
@@ -165,7 +210,7 @@ void Delivery::Writer::write(const ListedMatch& match) {
     }
   }
   sink_->write({match.id, delivery_->query_->query.name, context_.added, context_.batch, context_.time, delivery_->names_,
-                vertices_, edges_, cause_});
+                vertices_, edges_, cause_, paths_});
 }
 
 void Delivery::write(const graph::DataGraph& graph, const Batch& batch, const MatchContext& context, MatchSink& sink) const {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/stop.hpp"
@@ -12,8 +13,10 @@
 #include "deltamatch/result.hpp"
 #include "graph/data_graph.hpp"
 #include "match/matcher.hpp"
+#include "match/pattern_search.hpp"
 #include "query/arcs.hpp"
 #include "query/fingerprint.hpp"
+#include "query/paths.hpp"
 
 namespace deltamatch::engine {
 
@@ -27,7 +30,11 @@ struct ListedMatch {
 /// What it takes to deliver the matches of one query. Made once per query.
 class Delivery {
  public:
-  explicit Delivery(const plan::BoundQuery& query);
+  /// `paths`: those of a variant.
+  explicit Delivery(const plan::BoundQuery& query, std::vector<query::Path> paths = {})
+      : Delivery(query, query.query, std::move(paths)) {}
+  /// `named` gives the matches their ids. It has the vertices and edges of the query, but may have other conditions.
+  Delivery(const plan::BoundQuery& query, const Query& named, std::vector<query::Path> paths);
 
   /// Translated matches. `vertices` and `edges` hold one run per match, in the query's order.
   struct Batch {
@@ -72,6 +79,7 @@ class Delivery {
     std::size_t width_;                   // the number of attributes of an edge
     std::vector<AttributeValue> values_;  // by edge of the query, then by attribute
     std::vector<std::uint32_t> cause_;
+    std::vector<MatchedPath> paths_;
   };
 
   /// Translates records. `task.list` must be set. Embeddings are multiplied over the orbits of their plans. The result reserves
@@ -79,12 +87,18 @@ class Delivery {
   [[nodiscard]] Batch translate(const graph::DataGraph& graph, const match::QueryTask& task, const match::Records& records,
                                 const StopFlag* stop = nullptr) const;
 
+  /// Translates matches that were found as embeddings, each at least once. If subgraphs are counted, those of one class become
+  /// one match.
+  [[nodiscard]] Batch translate(const graph::DataGraph& graph, const match::FoundMatches& found) const;
+
   /// Writes the matches to the sink, ordered by id.
   void write(const graph::DataGraph& graph, const Batch& batch, const MatchContext& context, MatchSink& sink) const;
 
  private:
   void add(const graph::DataGraph& graph, std::span<const VertexId> vertices, std::span<const graph::Edge> edges,
            Batch& batch) const;
+  [[nodiscard]] query::Permutation least_image(const graph::DataGraph& graph, std::span<const VertexId> vertices,
+                                               std::span<VertexId> image) const;
   [[nodiscard]] MatchId id_of(const graph::DataGraph& graph, std::span<const VertexId> vertices,
                               std::span<const graph::Edge> edges) const;
 
@@ -93,7 +107,8 @@ class Delivery {
   query::EdgeAction action_;
   std::vector<query::ArcOrbit> orbits_;
   std::vector<std::uint32_t> edge_order_;
-  std::vector<std::string> names_;
+  std::vector<std::string> names_;  // of the vertices that are in no path
+  std::vector<query::Path> paths_;
 };
 
 /// The edge as it is reported, without its attributes. In undirected data the lesser external id is the source.

@@ -87,12 +87,12 @@ void Spool::spill() {
   held_ = 0;
 }
 
-Spool::Reader Spool::read(std::size_t list) const {
+Spool::Reader Spool::read(std::size_t list, std::size_t beside) const {
   const List& from = lists_[list];
   Reader reader(from.shape, file_.get());
   const std::size_t bytes = words_of(from.shape) * sizeof(std::uint32_t);
   // All buffers together stay within the memory bound, except that each holds at least one match.
-  const std::uint64_t share = options_.memory / std::max<std::size_t>(from.file_runs.size(), 1);
+  const std::uint64_t share = options_.memory / (beside * std::max<std::size_t>(from.file_runs.size(), 1));
   reader.buffered_ = std::max<std::size_t>(1, std::min<std::uint64_t>(share, most_read_bytes) / bytes);
   for (const Delivery::Batch& run : from.runs) reader.sources_.emplace_back().run = &run;
   for (const FileRun& run : from.file_runs) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -43,7 +44,8 @@ class Spool {
 
   [[nodiscard]] std::uint64_t matches(std::size_t list) const noexcept { return lists_[list].matches; }
   [[nodiscard]] const MatchDigest& digest(std::size_t list) const noexcept { return lists_[list].digest; }
-  [[nodiscard]] Reader read(std::size_t list) const;
+  /// `beside`: the number of lists that are read at the same time. They share the bound on memory.
+  [[nodiscard]] Reader read(std::size_t list, std::size_t beside = 1) const;
 
  private:
   struct FileRun {
@@ -101,16 +103,36 @@ class Spool::Reader {
   bool begun_ = false;
 };
 
+/// Reads the matches of a list whose ids are not in another one, ascending by id.
+class ListReader {
+ public:
+  /// Without `other`, reads all of them. `beside`: see Spool::read.
+  ListReader(const Spool& spool, std::size_t list, std::optional<std::size_t> other, std::size_t beside = 1)
+      : own_(spool.read(list, beside)) {
+    if (!other) return;
+    theirs_.emplace(spool.read(*other, beside));
+    more_ = theirs_->next();
+  }
+  /// As Spool::Reader.
+  bool next() {
+    while (own_.next()) {
+      while (more_ && theirs_->match().id < own_.match().id) more_ = theirs_->next();
+      if (!more_ || theirs_->match().id != own_.match().id) return true;
+    }
+    return false;
+  }
+  [[nodiscard]] const ListedMatch& match() const noexcept { return own_.match(); }
+
+ private:
+  Spool::Reader own_;
+  std::optional<Spool::Reader> theirs_;
+  bool more_ = false;  // theirs_ has a match
+};
+
 /// Calls visit(match) for each match of `list` whose id is not in `other`, ordered by id.
 template <class Visit>
 void for_each_beyond(const Spool& spool, std::size_t list, std::size_t other, Visit&& visit) {
-  Spool::Reader own = spool.read(list);
-  Spool::Reader theirs = spool.read(other);
-  bool more = theirs.next();
-  while (own.next()) {
-    while (more && theirs.match().id < own.match().id) more = theirs.next();
-    if (!more || theirs.match().id != own.match().id) visit(own.match());
-  }
+  for (ListReader reader(spool, list, other); reader.next();) visit(reader.match());
 }
 
 }  // namespace deltamatch::engine

@@ -4,7 +4,9 @@
 #include <limits>
 #include <tuple>
 
+#include "base/label_terms.hpp"
 #include "deltamatch/error.hpp"
+#include "deltamatch/labels.hpp"
 #include "engine/storage/graph_file_layout.hpp"
 
 namespace deltamatch::engine {
@@ -80,10 +82,14 @@ class GraphFile::Wanted {
 
   static Set numbers(GraphFile& file, const Labels& labels, const LabelSet& wanted) {
     Set set{wanted.empty(), {}};
-    for (const std::string& label : wanted) {
-      if (const auto number = file.find(labels, label)) set.labels.push_back(*number);
+    for (const std::string& term : wanted) {
+      if (is_plain_term(term) && !labels.sets) {
+        if (const auto number = file.find(labels, term)) set.labels.push_back(*number);
+      } else {
+        file.find_all(labels, term, set.labels);
+      }
     }
-    std::sort(set.labels.begin(), set.labels.end());
+    make_set(set.labels);
     return set;
   }
 
@@ -96,7 +102,7 @@ GraphFile::GraphFile(const std::filesystem::path& path) : map_(path, graph_file)
 void GraphFile::place_sections() {
   const auto header = map_.at<Header>(map_.place(Section::graph_header, sizeof(Header)), 0);
   const auto refuse = [&](std::string_view what) { map_.refuse(Section::graph_header, what); };
-  if ((header.flags & ~(directed_flag | timed_flag | watermark_flag)) != 0) refuse("it has unknown flags");
+  if ((header.flags & ~(directed_flag | timed_flag | watermark_flag | label_sets_flag)) != 0) refuse("it has unknown flags");
   for (const std::uint64_t count : {header.vertex_labels, header.edge_labels, header.vertices, header.blocks, header.edges,
                                     header.vertex_label_bytes, header.edge_label_bytes, header.id_bytes}) {
     if (count > map_.size()) refuse("it states more than the file can hold");  // so that no product below overflows
@@ -106,6 +112,7 @@ void GraphFile::place_sections() {
   }
   directed_ = (header.flags & directed_flag) != 0;
   timed_ = (header.flags & timed_flag) != 0;
+  vertex_labels_.sets = (header.flags & label_sets_flag) != 0;
   if ((header.flags & watermark_flag) != 0) watermark_ = header.watermark;
   vertices_ = header.vertices;
   edges_ = header.edges;
@@ -160,6 +167,23 @@ std::optional<std::uint32_t> GraphFile::find(const Labels& labels, std::string_v
     }
   }
   return std::nullopt;
+}
+
+/// Appends the numbers of all labels that satisfy a term.
+void GraphFile::find_all(const Labels& labels, std::string_view term, std::vector<std::uint32_t>& found) {
+  std::string there;
+  for (std::uint32_t label = 0; label < labels.count; ++label) {
+    text(labels, label, there);
+    if (satisfies(labels.sets ? split_labels(there) : std::vector<std::string_view>{there}, term)) found.push_back(label);
+  }
+}
+
+bool GraphFile::has_label(std::string_view text, bool of_vertex) {
+  const Labels& labels = of_vertex ? vertex_labels_ : edge_labels_;
+  if (find(labels, text)) return true;
+  std::vector<std::uint32_t> found;
+  if (labels.sets) find_all(labels, text, found);
+  return !found.empty();
 }
 
 void GraphFile::append_blocks(std::uint32_t tail_label, const Wanted* wanted, std::uint64_t& edges_end,

@@ -76,10 +76,8 @@ class GraphFile {
   /// Whether edges have times.
   [[nodiscard]] bool timed() const noexcept { return timed_; }
   [[nodiscard]] std::uint64_t edges() const noexcept { return edges_; }
-  /// Whether a vertex, or an edge, has the label. O(log labels).
-  [[nodiscard]] bool has_label(std::string_view text, bool of_vertex) {
-    return find(of_vertex ? vertex_labels_ : edge_labels_, text).has_value();
-  }
+  /// Whether a vertex, or an edge, has the label. O(log labels), or O(labels) if vertices have several.
+  [[nodiscard]] bool has_label(std::string_view text, bool of_vertex);
   /// The watermark of the engine whose graph was written.
   [[nodiscard]] std::optional<Timestamp> watermark() const noexcept { return watermark_; }
 
@@ -110,12 +108,14 @@ class GraphFile {
     std::uint32_t count = 0;
     SectionMap::Place ends;
     SectionMap::Place texts;
+    bool sets = false;  ///< a text may be several labels
   };
   class Wanted;
 
   void place_sections();
   void text(const Labels& labels, std::uint32_t label, std::string& text);
   [[nodiscard]] std::optional<std::uint32_t> find(const Labels& labels, std::string_view text);
+  void find_all(const Labels& labels, std::string_view term, std::vector<std::uint32_t>& found);
   /// Interns labels of the file. The numbers must ascend. Returns the graph's label for each number.
   [[nodiscard]] std::map<std::uint32_t, LabelId> intern(const Labels& labels, const std::vector<std::uint32_t>& numbers,
                                                         LabelTable& table);

@@ -36,6 +36,7 @@ static_assert(sizeof(Header) == 80);
 inline constexpr std::uint32_t directed_flag = 1;
 inline constexpr std::uint32_t timed_flag = 2;
 inline constexpr std::uint32_t watermark_flag = 4;
+inline constexpr std::uint32_t label_sets_flag = 8;  ///< texts of vertex labels may be several labels
 
 /// Where the vertices with a label end, and the blocks whose tails have it. They begin where those of the previous label end.
 struct LabelEnds {

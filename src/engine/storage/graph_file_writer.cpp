@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "deltamatch/error.hpp"
+#include "deltamatch/labels.hpp"
 #include "engine/storage/graph_file.hpp"
 #include "engine/storage/graph_file_layout.hpp"
 
@@ -59,6 +60,10 @@ class Layout {
   static std::vector<bool> used_vertex_labels(const DataGraph& graph);
   static std::vector<bool> used_edge_labels(const DataGraph& graph);
 
+  [[nodiscard]] bool has_label_sets() const {
+    return std::ranges::any_of(vertex_labels_.by_rank,
+                               [&](LabelId label) { return is_several_labels(graph_.vertex_labels.text(label)); });
+  }
   void number_vertices();
   void count_blocks();
   void place_edges();
@@ -189,8 +194,8 @@ void Layout::write(SectionWriter& out, std::optional<Timestamp> watermark) const
     if (const Id id = dictionary.external(v); id.is_text()) id_bytes += 4 + id.text().size();
   }
   out.begin(Section::graph_header, false);
-  const std::uint32_t flags =
-      (graph_.directed() ? directed_flag : 0) | (graph_.timed() ? timed_flag : 0) | (watermark ? watermark_flag : 0);
+  const std::uint32_t flags = (graph_.directed() ? directed_flag : 0) | (graph_.timed() ? timed_flag : 0) |
+                              (watermark ? watermark_flag : 0) | (has_label_sets() ? label_sets_flag : 0);
   put(out, Header{flags, 0, vertex_labels_.by_rank.size(), edge_labels_.by_rank.size(), vertices_.size(), blocks_.size(),
                   ends_.size(), text_bytes(graph_.vertex_labels, vertex_labels_), text_bytes(graph_.edge_labels, edge_labels_),
                   id_bytes, watermark.value_or(0)});
@@ -241,6 +246,10 @@ void Layout::write(SectionWriter& out, std::optional<Timestamp> watermark) const
 void write_graph_file(const std::filesystem::path& path, const DataGraph& graph, std::optional<Timestamp> watermark) {
   if (graph.schema() != Schema{}) {
     throw Error(ErrorKind::usage, path.string(), "a graph file holds no edges with identities, and no attributes",
+                "save a snapshot instead, or write the updates in a binary stream");
+  }
+  if (graph.keeps_loops()) {
+    throw Error(ErrorKind::usage, path.string(), "a graph file holds no self-loops, and the graph keeps them",
                 "save a snapshot instead, or write the updates in a binary stream");
   }
   SectionWriter out(path, graph_file);

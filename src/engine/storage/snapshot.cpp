@@ -55,14 +55,21 @@ Sizes sizes_of(const graph::DataGraph& graph) {
   return {graph.vertex_labels.size(), graph.edge_labels.size(), numbers, graph.dictionary.size(), graph.edges()};
 }
 
-void write_order(SectionWriter& out, EventOrder order) {
+// Flags of the section `order`.
+constexpr std::uint8_t by_time = 1;
+constexpr std::uint8_t keeps_loops = 2;
+
+void write_order(SectionWriter& out, EventOrder order, SelfLoops self_loops) {
   out.begin(Section::order);
-  out.byte(order == EventOrder::time ? 1 : 0);
+  out.byte(
+      static_cast<std::uint8_t>((order == EventOrder::time ? by_time : 0) | (self_loops == SelfLoops::keep ? keeps_loops : 0)));
 }
 
-EventOrder read_order(SectionReader& in) {
+void read_order(SectionReader& in, SnapshotHeader& header) {
   in.begin(Section::order);
-  return in.number(1) != 0 ? EventOrder::time : EventOrder::arrival;
+  const std::uint64_t flags = in.number(by_time | keeps_loops);
+  header.order = (flags & by_time) != 0 ? EventOrder::time : EventOrder::arrival;
+  header.self_loops = (flags & keeps_loops) != 0 ? SelfLoops::keep : SelfLoops::leave_out;
 }
 
 void write_deletions(SectionWriter& out, std::span<const graph::Deletions::Entry> deletions) {
@@ -106,7 +113,7 @@ void write_header(SectionWriter& out, const SnapshotHeader& header, const Sizes&
     out.fixed(hash.high, 8);
     out.fixed(hash.low, 8);
   }
-  write_order(out, header.order);
+  write_order(out, header.order, header.self_loops);
 }
 
 SnapshotHeader read_header(SectionReader& in, Sizes& sizes) {
@@ -144,7 +151,7 @@ SnapshotHeader read_header(SectionReader& in, Sizes& sizes) {
       hash->high = in.fixed(8);
       hash->low = in.fixed(8);
     }
-    header.order = read_order(in);
+    read_order(in, header);
   }
   if (header.order == EventOrder::time && header.window == 0 && header.schema.model == EdgeModel::simple)
     in.refuse("the header contradicts itself");
@@ -259,6 +266,10 @@ void require_same_kind(const std::filesystem::path& path, const SnapshotHeader& 
   if (header.directed != graph.directed() || (graph.model() == EdgeModel::simple && (header.window > 0) != timed)) {
     throw Error(path.string(), "the snapshot and the graph differ in direction or window",
                 "restore it into a graph with its direction and window");
+  }
+  if ((header.self_loops == SelfLoops::keep) != graph.keeps_loops()) {
+    throw Error(path.string(), "the snapshot and the graph differ in what becomes of self-loops",
+                "restore it into a graph that keeps them, or leaves them out, as it does");
   }
   if (header.schema != graph.schema()) {
     throw Error(

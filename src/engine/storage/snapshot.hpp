@@ -26,6 +26,7 @@ struct SnapshotHeader {
   Schema schema = {};           ///< that of the graph
   Timestamp lateness = 0;       ///< EngineOptions::allowed_lateness
   EventOrder order = EventOrder::arrival;
+  SelfLoops self_loops = SelfLoops::leave_out;
   std::optional<RunningDigest> digest = std::nullopt;  ///< nothing if the file's version has none
 };
 

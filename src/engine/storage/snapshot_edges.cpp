@@ -34,7 +34,8 @@ class Loading {
   [[nodiscard]] Edge edge_of(const StoredEdge& stored, std::uint32_t which) const {
     const Edge edge{vertex(stored.tail), vertex(stored.head), which};
     if (!graph_->edge_labels.in_use(stored.label)) in_->refuse("an edge has a label that does not exist");
-    if (edge.tail == edge.head || (!graph_->directed() && edge.head < edge.tail)) in_->refuse("an edge has impossible ends");
+    if ((edge.tail == edge.head && !graph_->keeps_loops()) || (!graph_->directed() && edge.head < edge.tail))
+      in_->refuse("an edge has impossible ends");
     return edge;
   }
   void add(const Edge& edge, const std::optional<Timestamp>& time) {

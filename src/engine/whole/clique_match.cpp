@@ -23,7 +23,7 @@ bool is_clique(const Query& query) {
   if (n < least_vertices || query.edges.size() != n * (n - 1) / 2 || query.where || query.within) return false;
   std::set<std::pair<std::uint32_t, std::uint32_t>> pairs;
   for (const QueryEdge& edge : query.edges) {
-    if (edge.directed || !edge.labels.empty()) return false;
+    if (edge.directed || !edge.labels.empty() || edge.quantifier) return false;
     pairs.insert(std::minmax(edge.source, edge.target));
   }
   return pairs.size() == query.edges.size() &&

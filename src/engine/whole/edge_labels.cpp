@@ -22,6 +22,10 @@ std::vector<EdgeLabelStatistics> edge_labels_read(const graph::DataGraph& graph,
 std::vector<EdgeLabelStatistics> edge_labels_read(const plan::BoundQuery& query) {
   std::vector<plan::LabelIds> admitted;
   for (const plan::BoundEdge& edge : query.edges) admitted.push_back(edge.labels);
+  for (const plan::BoundCount& count : query.counts) {
+    for (std::size_t e = count.first_edge(); e < count.pattern->edges.size(); ++e)
+      admitted.push_back(count.pattern->edges[e].labels);
+  }
   if (query.induced) admitted.emplace_back();  // any edge may rule out a match
   return edge_labels_read(query.graph(), admitted);
 }

@@ -15,6 +15,7 @@
 #include "engine/whole/held_records.hpp"
 #include "engine/whole/portions.hpp"
 #include "engine/whole/progress_reporter.hpp"
+#include "engine/whole/single_match.hpp"
 #include "engine/whole/whole_listing.hpp"
 #include "engine/whole/work_estimate.hpp"
 #include "filter/filtering.hpp"
@@ -81,11 +82,11 @@ void filter_now(const StaticScene& scene, const StaticOptions& options, const ma
 
 class Run {
  public:
-  Run(const StaticScene& scene, const Query& query, const StaticOptions& options, MatchSink* sink)
+  Run(const StaticScene& scene, const query::Variant& variant, const StaticOptions& options, MatchSink* sink)
       : scene_(scene),
         options_(options),
         deadline_(options.timeout, stop_, options.stop),
-        bound_(query, options.query.mode, options.query.count, scene.graph, options.induced),
+        bound_(variant.query, options.query.mode, options.query.count, scene.graph, options.induced),
         task_{&bound_, nullptr, options.query.list},
         progress_(options.progress, options.limit),
         portions_(scene.workers.size(), scene.matcher.preferred_anchors()) {
@@ -100,9 +101,10 @@ class Run {
     number_by_degree();
     if (automatic && !first && !second) begin_unfiltered(patience(known));
     if (!options.query.list) return;
-    listing_.emplace(scene_.graph, scene_.watermark, task_, options.limit, stop_, sink, [this] { report_found(); });
+    listing_.emplace(scene_.graph, scene_.watermark, task_, variant.paths, options.limit, stop_, sink,
+                     [this] { report_found(); });
     task_.taker = &*listing_;
-    if (options.limit) task_.beyond_limit = &stop_;
+    if (limits_records()) task_.beyond_limit = &stop_;
     task_.steps = first_steps;
   }
 
@@ -186,6 +188,8 @@ class Run {
     found_[0].plans.resize(plans_.plans.size());
   }
 
+  /// Whether the limit holds for what the matcher records. Of the records of a query that counts, not all are matches.
+  [[nodiscard]] bool limits_records() const { return options_.limit.has_value() && !bound_.counts_something(); }
   [[nodiscard]] bool ended() const { return stop_.load() || begins_again_ || filtering_.no_match(); }
 
   void try_every_edge() {
@@ -297,12 +301,12 @@ class Run {
     if (listing_) {
       const std::uint64_t most = most_held / ((bound_.vertices() + bound_.edges.size() + 1) * sizeof(std::uint32_t));
       task_.taker = &held.emplace(*listing_, *patience_, options_.limit ? std::min(matches_left(), most) : most);
-      if (options_.limit) task_.beyond_limit = &pause_;
+      if (limits_records()) task_.beyond_limit = &pause_;
     }
     match_portion(work, matches_left(), pause_);
     task_.taker = task.taker;
     task_.beyond_limit = task.beyond_limit;
-    const bool enough = options_.limit && held->size() + found_[0].records.plans.size() > matches_left();
+    const bool enough = limits_records() && held->size() + found_[0].records.plans.size() > matches_left();
     if (!pause_.load() || enough || (held && held->handed_over())) {
       if (held) held->finish();
       deliver();
@@ -416,35 +420,28 @@ plan::QueryPlans plan_whole(const StaticScene& scene, const plan::BoundQuery& qu
 }
 
 std::string explain_whole(const StaticScene& scene, const Query& query, const StaticOptions& options, FilterReport* filtered) {
+  if (query.vertices.size() == 1) {
+    const plan::BoundQuery bound(query, options.query.mode, options.query.count, scene.graph);
+    scene.graph.resolve_all();
+    return plan::to_text(bound, {}, {});
+  }
   StaticScene as_it_is = scene;
   as_it_is.may_renumber = false;
-  Run run(as_it_is, query, options, nullptr);
+  Run run(as_it_is, {query, {}}, options, nullptr);
   return run.explain(filtered);
 }
 
-StaticResult match_whole(const StaticScene& scene, const Query& query, const StaticOptions& options, MatchSink* sink) {
-  if (options.limit && !options.query.list) {
-    throw Error(ErrorKind::configuration, "query " + query.name, "a limit applies to listed matches only",
-                "set QueryOptions::list, or leave the limit out");
-  }
+StaticResult match_variant(const StaticScene& scene, const query::Variant& variant, const StaticOptions& options,
+                           MatchSink* sink) {
   const auto start = Clock::now();
-  Run run(scene, query, options, sink);
-  if (!options.query.list || sink == nullptr) {
-    StaticResult result = run.match();
-    result.seconds = seconds_since(start);
-    return result;
-  }
-  try {
-    sink->begin(0);
-    StaticResult result = run.match();
-    sink->end({query.name, static_cast<std::uint64_t>(result.matches), result.shortfall});
-    sink->commit();
-    result.seconds = seconds_since(start);
-    return result;
-  } catch (...) {
-    sink->abort();
-    throw;
-  }
+  if (variant.query.vertices.size() == 1) return match_single(scene, variant.query, options, sink);
+  StaticOptions each = options;  // whether a match counts is known only once it has been found
+  each.query.list = options.query.list || plan::counts_something(variant.query);
+  Run run(scene, variant, each, sink);
+  StaticResult result = run.match();
+  if (!options.query.list) result.digest = {};
+  result.seconds = seconds_since(start);
+  return result;
 }
 
 }  // namespace deltamatch::engine

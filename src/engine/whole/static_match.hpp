@@ -13,6 +13,7 @@
 #include "deltamatch/static.hpp"
 #include "graph/data_graph.hpp"
 #include "match/matcher.hpp"
+#include "query/paths.hpp"
 
 namespace deltamatch::engine {
 
@@ -32,15 +33,22 @@ struct StaticScene {
                                           const match::StopFlag& stop, std::optional<std::uint32_t> anchor = std::nullopt,
                                           bool sums = false);
 
-/// See Engine::match.
+/// See Engine::match. Matches the variants of the query one after the other, the shortest first. Limit and time-out are those
+/// of all together. The report of filtering is that of the last.
 [[nodiscard]] StaticResult match_whole(const StaticScene& scene, const Query& query, const StaticOptions& options,
                                        MatchSink* sink);
+
+/// Matches one variant. Writes to the sink, which has begun.
+[[nodiscard]] StaticResult match_variant(const StaticScene& scene, const query::Variant& variant, const StaticOptions& options,
+                                         MatchSink* sink);
 
 /// See Engine::explain.
 [[nodiscard]] std::string explain_whole(const StaticScene& scene, const Query& query, const StaticOptions& options,
                                         FilterReport* filtered);
 
-/// See Engine::sample.
+/// See Engine::sample. Each variant gets its share of the walks and of the time.
 [[nodiscard]] SampleResult sample_whole(const StaticScene& scene, const Query& query, const SampleOptions& options);
+/// The same for a query without paths.
+[[nodiscard]] SampleResult sample_variant(const StaticScene& scene, const Query& query, const SampleOptions& options);
 
 }  // namespace deltamatch::engine

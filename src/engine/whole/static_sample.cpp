@@ -40,9 +40,13 @@ void conclude(const std::vector<double>& means, double symmetry, SampleResult& r
 
 }  // namespace
 
-SampleResult sample_whole(const StaticScene& scene, const Query& query, const SampleOptions& options) {
+SampleResult sample_variant(const StaticScene& scene, const Query& query, const SampleOptions& options) {
   if (options.walks == 0) {
     throw Error(ErrorKind::configuration, "query " + query.name, "a sample needs at least one walk", "ask for one or more");
+  }
+  if (plan::counts_something(query)) {
+    throw Error(ErrorKind::configuration, "query " + query.name, "its condition counts, and walks do not",
+                "let match find the matches instead of a sample");
   }
   const auto start = Clock::now();
   match::StopFlag stop = false;

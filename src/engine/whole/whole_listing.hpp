@@ -6,15 +6,26 @@
 #include <mutex>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "deltamatch/id.hpp"
 #include "deltamatch/match.hpp"
 #include "deltamatch/result.hpp"
 #include "engine/listing/delivery.hpp"
 #include "graph/data_graph.hpp"
+#include "match/counted_filter.hpp"
 #include "match/matcher.hpp"
 
 namespace deltamatch::engine {
+
+/// In a whole graph, conditions count edges that are young enough at its watermark. Edges of the time that is returned, or
+/// older, are not; nullopt: all are.
+[[nodiscard]] inline std::optional<Timestamp> aged_in_whole(const plan::BoundQuery& query, std::optional<Timestamp> watermark) {
+  Timestamp time = 0;
+  const bool any =
+      query.query.within && watermark && !__builtin_sub_overflow(*watermark, query.query.within->microseconds, &time);
+  return any ? std::optional(time) : std::nullopt;
+}
 
 /// Translates records in the threads that found them. These threads take turns at the sink. Everything it is given must outlive
 /// it.
@@ -23,11 +34,12 @@ class WholeListing final : public match::RecordTaker {
   /// Sets `stop` once more than `limit` matches are taken. `sink` may be null. `progress` is called after each take, by one
   /// thread at a time.
   WholeListing(const graph::DataGraph& graph, std::optional<Timestamp> watermark, const match::QueryTask& task,
-               std::optional<std::uint64_t> limit, match::StopFlag& stop, MatchSink* sink, std::function<void()> progress)
+               const std::vector<query::Path>& paths, std::optional<std::uint64_t> limit, match::StopFlag& stop,
+               MatchSink* sink, std::function<void()> progress)
       : graph_(&graph),
         watermark_(watermark),
         task_(&task),
-        delivery_(*task.query),
+        delivery_(*task.query, paths),
         limit_(limit),
         stop_(&stop),
         sink_(sink),
@@ -35,7 +47,23 @@ class WholeListing final : public match::RecordTaker {
 
   void take(const match::Records& records, match::Pass /*pass*/) override {
     if (records.plans.empty()) return;
-    Delivery::Batch batch = delivery_.translate(*graph_, *task_, records);
+    if (!task_->query->counts_something()) return write(delivery_.translate(*graph_, *task_, records));
+    const std::vector<graph::Resolved> resolved = graph_->resolved();
+    match::CountedBatch none;
+    none.resolved = resolved;
+    none.aged_before = aged_in_whole(*task_->query, watermark_);
+    write(delivery_.translate(*graph_, *task_, match::keep_counted(*task_->query, records, match::Pass::whole, none)));
+  }
+
+  /// Takes matches of a query of one vertex.
+  void take(const match::FoundMatches& found) { write(delivery_.translate(*graph_, found)); }
+
+  [[nodiscard]] std::uint64_t written() const noexcept { return written_; }
+  [[nodiscard]] const MatchDigest& digest() const noexcept { return digest_; }
+  [[nodiscard]] bool beyond_limit() const noexcept { return beyond_limit_; }
+
+ private:
+  void write(Delivery::Batch&& batch) {
     const std::scoped_lock turn(mutex_);
     if (limit_ && batch.ids.size() > *limit_ - written_) {
       batch.keep_first(*limit_ - written_);
@@ -51,11 +79,6 @@ class WholeListing final : public match::RecordTaker {
     progress_();
   }
 
-  [[nodiscard]] std::uint64_t written() const noexcept { return written_; }
-  [[nodiscard]] const MatchDigest& digest() const noexcept { return digest_; }
-  [[nodiscard]] bool beyond_limit() const noexcept { return beyond_limit_; }
-
- private:
   const graph::DataGraph* graph_;
   std::optional<Timestamp> watermark_;
   const match::QueryTask* task_;

@@ -43,7 +43,7 @@ const std::map<std::string, std::vector<std::string>>& changes() {
       {"transaction_timeout", {"transaction_timeout: 61s"}},
       {"input", {"input: {topics: [{name: other}]}", "input: {topics: [{name: payments}], max_labels: 7}"}},
       {"graph",
-       {"graph: {directed: false}", "graph: {window: 1h}", "graph: {edges: events}",
+       {"graph: {directed: false}", "graph: {self_loops: keep}", "graph: {window: 1h}", "graph: {edges: events}",
         "graph: {edges: events, allowed_lateness: 1h}\nqueries: [{name: q, pattern: (a)-->(b) WITHIN 1h}]",
         "graph: {edges: events, attributes: {n: int}}", "graph: {vertex_attributes: {n: int}}"}},
       {"batch", {"batch: {max_updates: 7}"}},

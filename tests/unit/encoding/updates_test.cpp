@@ -287,6 +287,8 @@ TEST(Heads, WhatThisVersionDoesNotReadIsNamed) {
   EXPECT_EQ(reason(UpdateKind::delete_edge, field::of_edge), "");
   EXPECT_EQ(reason(UpdateKind::insert_vertex, field::of_vertex | field::attributes), "");
   EXPECT_EQ(reason(UpdateKind::delete_vertex, field::of_vertex), "");
+  EXPECT_EQ(reason(UpdateKind::insert_vertex, field::of_vertex | field::label_changes), "");
+  EXPECT_EQ(reason(UpdateKind::delete_vertex, field::label_changes), "the flags 0x14 have no meaning here");
   EXPECT_EQ(reason(UpdateKind::insert_vertex, field::of_edge), "the flags 0xff have no meaning here");
   EXPECT_EQ(reason(UpdateKind::insert_edge, field::text_key), "the flags 0x80 have no meaning here");
   EXPECT_EQ(reason(UpdateKind::delete_edge, field::attributes), "the flags 0x100 have no meaning here");

@@ -484,7 +484,7 @@ TEST_F(ForgedGraphFile, ContentsThatCannotBeAreRefused) {
     change(contents);
     EXPECT_THAT(refusal_of(contents), HasSubstr(what));
   };
-  expect("it has unknown flags", [](Contents& c) { c.header.flags = 8; });
+  expect("it has unknown flags", [](Contents& c) { c.header.flags = 16; });
   for (std::uint64_t Header::* count :
        {&Header::vertex_labels, &Header::edge_labels, &Header::vertices, &Header::blocks, &Header::edges,
         &Header::vertex_label_bytes, &Header::edge_label_bytes, &Header::id_bytes}) {

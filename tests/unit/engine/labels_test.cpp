@@ -173,7 +173,9 @@ TEST_F(Labels, TheirNumbersDependOnTheCommittedBatchesAlone) {
     std::vector<Update> more = {vertex(201, "R1"), also(insert(1, 201, "R2")), also(vertex(100, "R3")), also(vertex(9, ""))};
     more.push_back(vertex(300, "K"));
     more.push_back(also(insert(300, 301, "R4")));
-    more.push_back(also(vertex(300, "R5")));
+    Update other = insert(300, 302);  // the vertex has another label
+    other.source_label = "R5";
+    more.push_back(also(other));
     more.insert(more.end(), batch.begin(), batch.end());
     more.erase(more.begin(), more.begin() + 4);
     process(*eventful, more);

@@ -16,6 +16,7 @@
 
 #include "condition/literal.hpp"
 #include "deltamatch/engine.hpp"
+#include "deltamatch/labels.hpp"
 
 namespace deltamatch {
 namespace {
@@ -143,13 +144,16 @@ AttributeValue value(const std::string& field, const AttributeType& type) {
   return number.digits;
 }
 
-/// Collects the keys of matched edges.
+/// Collects the keys of matched edges, or the ids of the vertices of a pattern that has no edges.
 class Keys final : public MatchSink {
  public:
   void begin(std::uint64_t /*batch*/) override {}
   void write(const Match& match) override {
     std::string line = "finds";
     for (const MatchedEdge& edge : match.edges) line.append(" ").append(edge.key.value().text());
+    for (const Id& vertex : match.vertices) {
+      if (match.edges.empty()) line.append(" ").append(vertex.text());
+    }
     lines.push_back(line);
   }
   void commit() override {}
@@ -215,7 +219,9 @@ class PatternsPage : public testing::Test {
     take(record, 2, schema().vertices);
     properties_.key.reset();
     Update update{.kind = UpdateKind::insert_vertex, .source = Id(record[0])};
-    update.source_label = record[1];
+    labels_ = record[1];
+    std::ranges::replace(labels_, ';', label_separator);
+    update.source_label = labels_;
     update.properties = &properties_;
     return update;
   }
@@ -228,6 +234,7 @@ class PatternsPage : public testing::Test {
   }
 
   UpdateBatch graph_;
+  std::string labels_;
   std::vector<AttributeValue> values_;
   Properties properties_;
 };
@@ -272,7 +279,8 @@ TEST_F(PatternsPage, PartsOfPathsAreRead) {
       if (row.table == "vertex") accepts(code + "-->(other)");
       if (row.table == "edge" && code.find("[t:") != std::string::npos) accepts("(a)" + code + "(b) WHERE t.amount > 0");
       if (row.table == "edge") accepts("(a)" + code + "(b)");
-      if (row.table == "vertex" || row.table == "edge") ++parts;
+      if (row.table == "quantified edge") accepts("(a)" + code + "(b)");
+      if (row.table == "vertex" || row.table == "edge" || row.table == "quantified edge") ++parts;
     }
   }
   EXPECT_GE(parts, 20U);
@@ -284,7 +292,8 @@ TEST_F(PatternsPage, ConditionsAreRead) {
   for (const Row& row : rows()) {
     for (const std::string& code : row.first) {
       if (row.table == "value" || row.table == "calculation") accepts(paths + code + " IS NULL");
-      if (row.table == "condition") accepts(paths + code);
+      if (row.table == "condition" || row.table == "counted") accepts(paths + code);
+      if (row.table == "function of a path") accepts("(a)-[t:TRANSFER]->{1,2}(b) WHERE " + code + " IS NULL OR count(t) = 1");
       if (row.table == "value" || row.table == "calculation" || row.table == "condition") ++conditions;
     }
   }

@@ -245,7 +245,8 @@ TEST(BatchResolver, EachRefusalHasItsReasonAndLeavesNoTrace) {
   graph.apply({labelled(insert(1, 2, 10), "A", "B")});
   const auto before = graph.vertices();
   EXPECT_EQ(graph.apply({insert(3, 4), labelled(insert(1, 3, 500), "B"), labelled(insert(5, 2, 500), {}, "A"),
-                         labelled(erase(1, 2, 500), "B"), declare(1, "B"), vertex(UpdateKind::delete_vertex, 1, "B")}),
+                         labelled(erase(1, 2, 500), "B"), labelled(insert(1, 4, 500), ""),
+                         vertex(UpdateKind::delete_vertex, 1, "B")}),
             "0 0 0 | 0 0 0 0");
   EXPECT_EQ(graph.rejects(),
             "missing_time@0 label_conflict@1 label_conflict@2 label_conflict@3 label_conflict@4 label_conflict@5");
@@ -293,7 +294,7 @@ TEST(BatchResolver, ALabelBeyondTheLimitIsRefused) {
   // A label that is only compared needs no number.
   EXPECT_EQ(graph.apply({labelled(erase(8, 9), "E"), vertex(UpdateKind::delete_vertex, 1, "F"), declare(2, "G")}),
             "0 0 0 | 0 1 0 0");
-  EXPECT_EQ(graph.rejects(), "label_conflict@1 label_conflict@2");
+  EXPECT_EQ(graph.rejects(), "label_conflict@1 label_limit@2");
 }
 
 /// The labels by number, "-" for a free number.
@@ -339,10 +340,10 @@ TEST(BatchResolver, RefusedRecordsLeaveNoLabel) {
   graph.apply({labelled(insert(1, 2), "A")});
   plain.apply({labelled(insert(1, 2), "A")});
   // The second part of each record is refused. The records after it get numbers as if they had not been there.
-  graph.apply({declare(3, "X"), also(typed(insert(3, 4), "S")), also(declare(1, "Y")), labelled(insert(5, 6), "B", "C"),
-               typed(insert(5, 1), "T"), declare(6, "W"), also(declare(1, "V"))});
+  graph.apply({declare(3, "X"), also(typed(insert(3, 4), "S")), also(labelled(insert(1, 3), "Y")),
+               labelled(insert(5, 6), "B", "C"), typed(insert(5, 1), "T"), declare(6, "W"), also(labelled(insert(1, 6), "V"))});
   plain.apply({labelled(insert(5, 6), "B", "C"), typed(insert(5, 1), "T")});
-  EXPECT_EQ(graph.rejects(), "label_conflict@2 label_conflict@5");
+  EXPECT_EQ(graph.rejects(), "label_conflict@2 label_conflict@6");
   EXPECT_EQ(numbers_of(graph.graph.vertex_labels), "A B C");
   EXPECT_EQ(numbers_of(graph.graph.vertex_labels), numbers_of(plain.graph.vertex_labels));
   EXPECT_EQ(numbers_of(graph.graph.edge_labels), numbers_of(plain.graph.edge_labels));
@@ -506,7 +507,7 @@ TEST(BatchResolver, AVertexWithoutALabelTakesItsFirstAtAnyTime) {
   for (const auto& [source, target] : {std::pair{1, 2}, {2, 1}, {1, 3}, {2, 3}}) EXPECT_TRUE(graph.has(source, target));
   EXPECT_EQ(graph.graph.edges(), 4U);
   // Its present label holds. Stating the empty label for a vertex without one changes nothing.
-  EXPECT_EQ(graph.apply({declare(1, "B"), labelled(insert(1, 4), ""), labelled(insert(2, 4), ""), insert(1, 2)}),
+  EXPECT_EQ(graph.apply({labelled(insert(1, 5), "B"), labelled(insert(1, 4), ""), labelled(insert(2, 4), ""), insert(1, 2)}),
             "1 0 0 | 1 0 0 0");
   EXPECT_EQ(graph.rejects(), "label_conflict@0 label_conflict@1");
   EXPECT_FALSE(graph.result().rebound);
@@ -533,7 +534,7 @@ TEST(BatchResolver, AFirstLabelAndOtherUpdatesOfTheVertexInOneBatch) {
   EXPECT_FALSE(graph.has(1, 2) || graph.has(1, 3));
   EXPECT_TRUE(graph.has(1, 5) && graph.has(1, 6) && graph.has(4, 1));
   // The second label conflicts while edges are left, some of them from before.
-  EXPECT_EQ(graph.apply({declare(5, "B"), declare(5, "C"), erase(1, 5), declare(5, "C")}), "0 1 0 | 0 0 0 0");
+  EXPECT_EQ(graph.apply({declare(5, "B"), labelled(insert(5, 1), "C"), erase(1, 5), declare(5, "C")}), "0 1 0 | 0 0 0 0");
   EXPECT_EQ(graph.rejects(), "label_conflict@1");
   EXPECT_EQ(graph.label(5), "C");
   // The vertex goes, and comes back with and without a label.
@@ -553,8 +554,9 @@ TEST(BatchResolver, ARefusedRecordGivesNoFirstLabel) {
   const Updates batch = {declare(2, "B"), insert(1, 5)};
   graph.apply(start);
   plain.apply(start);
-  EXPECT_EQ(graph.apply({batch[0], declare(1, "A"), also(insert(1, 4)), also(drop(2)), also(declare(3, "X")), batch[1]}),
-            plain.apply(batch));
+  EXPECT_EQ(
+      graph.apply({batch[0], declare(1, "A"), also(insert(1, 4)), also(drop(2)), also(labelled(insert(3, 9), "X")), batch[1]}),
+      plain.apply(batch));
   EXPECT_EQ(graph.rejects(), "label_conflict@4");
   EXPECT_EQ(graph.label(1), "");
   EXPECT_EQ(graph.vertices(), plain.vertices());

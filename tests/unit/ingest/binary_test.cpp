@@ -100,7 +100,9 @@ TEST(Binary, RefusesEachByItsReason) {
   EXPECT_EQ(one("\x10\x80\x10\x02\x04"s), "! malformed: it has the field 0x800, which this version does not read");
   EXPECT_EQ(one("\x12\x80\x04\x02"s), "! malformed: the flags 0x200 have no meaning here");
   EXPECT_EQ(one("\x10\x84\x00\x02\x04"s), "! malformed: the record is cut short, or a number is not in its shortest form");
-  EXPECT_EQ(one("\x12\x04\x02\x01L"s), "! malformed: the flags 0x04 have no meaning here");
+  EXPECT_EQ(one("\x12\x04\x02\x01L"s), "+ 1 adds L");
+  EXPECT_EQ(one("\x12\x10\x02\x01L"s), "+ 1 removes L");
+  EXPECT_EQ(one("\x13\x04\x02\x01L"s), "! malformed: the flags 0x04 have no meaning here");
   for (const std::string& bad : {
            "\x10\x00\x02"s,                                              // no target
            "\x10\x00\x02\x80"s,                                          // a number that is cut short

@@ -113,7 +113,7 @@ TEST(Properties, ColumnsAreCheckedAgainstTheModel) {
   EXPECT_THAT(error_of([] { decode(Format::csv, {}, graph(events, {}, "edge=id")); }), HasSubstr("choose the model keyed"));
   EXPECT_THAT(error_of([] { decode(Format::csv, {}, graph(events, "amount:int", "betrag=b")); }),
               HasSubstr("`betrag` is not one of source, target, label, source_label, target_label, time, op, vertex, deleted, "
-                        "edge, amount"));
+                        "edge, labels, add_labels, remove_labels, amount"));
   CodecOptions vertices = graph(events);
   vertices.vertex_attributes = parse_attributes("risk:int", AttributesOf::vertices, "v");
   vertices.columns = "source,target,risk";

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "deltamatch/error.hpp"
+#include "deltamatch/labels.hpp"
 #include "ingest/codec/binary.hpp"
 #include "ingest/source/bytes.hpp"
 #include "ingest/stream.hpp"
@@ -56,7 +57,15 @@ inline std::string text_of(const Properties* properties) {
   return text + "}";
 }
 
-/// "+ 1 -> 'b' [L] (A -> B) @5": with times and labels if there are any. "- #7" is a deletion by key.
+/// Several labels of a vertex as A&B.
+inline std::string labels_text(std::string_view labels) {
+  std::string text(labels);
+  std::ranges::replace(text, label_separator, '&');
+  return text;
+}
+
+/// "+ 1 -> 'b' [L] (A -> B) @5": with times and labels if there are any. "- #7" is a deletion by key. "+ 1 (A&B) adds C
+/// removes D": a vertex.
 inline std::string text_of(const Update& update) {
   if (update.by_key)
     return "-" + text_of(update.properties) + (update.time ? " @" + std::to_string(*update.time) : std::string());
@@ -65,12 +74,15 @@ inline std::string text_of(const Update& update) {
   std::string text = inserts ? "+ " : "- ";
   text += text_of(update.source);
   if (vertex) {
-    if (update.source_label) text += fmt::format(" ({})", *update.source_label);
+    if (update.source_label) text += fmt::format(" ({})", labels_text(*update.source_label));
+    if (!update.label.empty()) text += " adds " + labels_text(update.label);
+    if (update.target_label) text += " removes " + labels_text(*update.target_label);
   } else {
     text += " -> " + text_of(update.target);
     if (!update.label.empty()) text += fmt::format(" [{}]", update.label);
     if (update.source_label || update.target_label) {
-      text += fmt::format(" ({} -> {})", update.source_label.value_or("?"), update.target_label.value_or("?"));
+      text += fmt::format(" ({} -> {})", labels_text(update.source_label.value_or("?")),
+                          labels_text(update.target_label.value_or("?")));
     }
   }
   if (update.time) text += " @" + std::to_string(*update.time);

@@ -66,10 +66,25 @@ TEST(Validate, WantsEndsInRange) {
   EXPECT_EQ(refusal(query), "the query: edge 1 joins the vertices 1 and 4294967295, but there are 3; number vertices from 0");
 }
 
-TEST(Validate, RefusesSelfLoops) {
-  Query query = path(3);
-  query.edges.push_back({1, 1, {}, false});
-  EXPECT_THAT(refusal(query), StartsWith("the query: the edge is a self-loop at vertex 'v1'; "));
+TEST(Validate, TakesSelfLoopsWhoseVerticesCountTwice) {
+  Query query = path(1);
+  query.edges.push_back({0, 0, {}, false});
+  EXPECT_EQ(refusal(query), "accepted");
+  query.edges.push_back({0, 0, {}, true});
+  EXPECT_THAT(refusal(query), StartsWith("the query: the edge from 'v0' to 'v0' occurs twice"));
+  query.edges.back().labels = {"A"};
+  EXPECT_EQ(refusal(query), "accepted");
+  query = path(32);
+  query.edges.push_back({0, 0, {}, true});
+  EXPECT_THAT(refusal(query), StartsWith("the query: the query has 32 vertices, of which 1 have self-loops and count twice; "));
+}
+
+TEST(Validate, WantsCanonicalTerms) {
+  Query query = path(2);
+  query.vertices[0].labels = {"A\037B"};
+  EXPECT_EQ(refusal(query), "accepted");
+  query.vertices[0].labels = {"B\037A"};
+  EXPECT_THAT(refusal(query), StartsWith("the query: the labels of vertex 'v0' are not sorted and distinct"));
 }
 
 TEST(Validate, RefusesTheSameEdgeTwice) {

@@ -65,6 +65,16 @@ TEST_F(StandingQueriesTest, AQueryIsReplacedByAnotherOfItsName) {
   EXPECT_TRUE(process(edges(0, 3)).empty()) << "the old query is gone";
 }
 
+TEST_F(StandingQueriesTest, AQueryWithPathsIsOneQueryThatStaysOrIsReplaced) {
+  sink_.rate_limit = 0;
+  const char* pattern = "(a)-[t]->{1,2}(b)";
+  standing_.replace({query("pay", pattern, {"file"})}, {});
+  const std::vector<ActiveQuery> before = standing_.active();
+  ASSERT_EQ(before.size(), 1U);
+  EXPECT_TRUE(standing_.replace({query("pay", "(a)-[t*1..2]->(b)", {"file"})}, before).added.empty()) << "it is the same";
+  EXPECT_EQ(standing_.replace({query("pay", "(a)-[t]->{1,3}(b)", {"file"})}, before).added.size(), 1U);
+}
+
 TEST_F(StandingQueriesTest, AReplacementThatFailsChangesNothing) {
   standing_.replace({query("pay", "(a)-->(b)", {"file"})}, {});
   const std::vector<ActiveQuery> before = standing_.active();

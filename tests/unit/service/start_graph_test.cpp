@@ -52,7 +52,7 @@ TEST(StartGraph, OtherEdgesOrAttributesThanEarlierBatchesAreRefused) {
   engine.schema.model = EdgeModel::keyed;
   engine.schema.edges = {{"amount", {AttributeType::Kind::decimal, 2}}};
   GraphIdentity known;
-  known.edges = edges_text(engine.schema);
+  known.edges = edges_text(engine);
   EXPECT_EQ(known.edges, "keyed; amount decimal(2)");
   must_be_same_kind(engine, known);
   EXPECT_THAT(error_of([&] { must_be_same_kind({}, known); }),

@@ -1,0 +1,39 @@
+#include "match/counted_filter.hpp"
+
+#include <vector>
+
+namespace deltamatch::match {
+
+Records keep_counted(const plan::BoundQuery& query, const Records& records, Pass pass, const CountedBatch& batch) {
+  Records kept;
+  if (records.plans.empty() || pass == Pass::transient) return kept;
+  CountedTruth truth(query, batch.resolved);
+  truth.age(GraphState::before, batch.aged_before);
+  truth.age(GraphState::aged, batch.aged_after);
+  truth.age(GraphState::after, batch.aged_after);
+  const auto holds = [&](std::span<const VertexId> vertices, std::span<const graph::Edge> edges) {
+    if (pass == Pass::whole) return truth.holds(GraphState::settled, vertices, edges);
+    if (pass == Pass::added) return truth.holds(GraphState::after, vertices, edges);
+    return truth.holds(GraphState::before, vertices, edges) && truth.holds(GraphState::aged, vertices, edges);
+  };
+  const std::size_t n = query.vertices();
+  const std::size_t m = query.edges.size();
+  std::vector<graph::Edge> edges(m);
+  for (std::size_t r = 0; r < records.plans.size(); ++r) {
+    const auto words = std::span(records.words).subspan(r * (n + m), n + m);
+    const std::span<const VertexId> vertices = words.first(n);
+    for (std::size_t e = 0; e < m; ++e) {
+      const VertexId source = vertices[query.edges[e].source];
+      const VertexId target = vertices[query.edges[e].target];
+      const std::uint32_t tag = words[n + e];
+      edges[e] =
+          (tag & 1U) != 0 ? query.graph().ranked(target, source, tag >> 1) : query.graph().ranked(source, target, tag >> 1);
+    }
+    if (!holds(vertices, edges)) continue;
+    kept.words.insert(kept.words.end(), words.begin(), words.end());
+    kept.plans.push_back(records.plans[r]);
+  }
+  return kept;
+}
+
+}  // namespace deltamatch::match
