@@ -332,7 +332,8 @@ class PatternParser final : public CountedPatterns {
   }
 
   /// Refuses an edge with a name, no label, and no condition on it. -[T]-> means an edge of any label that is called T. That is
-  /// hardly what is meant. A name in backquotes is meant.
+  /// hardly what is meant. A name in backquotes is meant. So is that of a path, unless it begins as most labels do: outputs
+  /// list the path's vertices under its name.
   void refuse_idle_names() const {
     for (std::size_t e = 0; e < query_.edges.size(); ++e) {
       const QueryEdge& edge = query_.edges[e];
@@ -346,6 +347,7 @@ class PatternParser final : public CountedPatterns {
       const bool alone = std::none_of(query_.edges.begin(), query_.edges.end(), [&](const QueryEdge& other) {
         return &other != &edge && (std::minmax(other.source, other.target) == std::minmax(edge.source, edge.target));
       });
+      if (edge.quantifier && !(!edge.name.empty() && 'A' <= edge.name[0] && edge.name[0] <= 'Z')) continue;
       if (edge.name.empty() || !edge.labels.empty() || used || !alone || quoted_names_.contains(edge.name)) continue;
       tokens_.fail_at(places_.edges[e], fmt::format("no condition uses the name of the edge '{}'", shown(edge.name)),
                       fmt::format("write [:{}] for an edge with this label, leave the name out, or put it in backquotes",

@@ -227,7 +227,7 @@ void hold_within(const Traits& traits, int cases, unsigned threads) {
 TEST(CountsWithin, OnlyRecordsTurnConditionsAndEdgesAge) { hold_within(events_within, 1000, 1); }
 TEST(CountsWithin, OnlyRecordsTurnConditionsAndEdgesAgeIfEdgesHaveKeys) { hold_within(keyed_within, 1000, 1); }
 TEST(CountsWithin, ThreadsDoNotMatter) { hold_within(events_within, 150, 3); }
-TEST(CountsWithin, OnlyRecordsTurnConditionsBesidePaths) { hold_within(paths_within, 400, 1); }
+TEST(CountsWithin, OnlyRecordsTurnConditionsBesidePaths) { hold_within(paths_within, 100, 1); }
 
 /// After a stream, static matching agrees with the oracle.
 void hold_static(const Traits& traits, int cases, unsigned threads) {

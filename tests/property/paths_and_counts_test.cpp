@@ -27,12 +27,12 @@ void hold_on(const Traits& traits, int cases, unsigned threads, bool induced = f
   });
 }
 
-TEST(PathsAndCounts, EveryBatchGivesTheDifferenceOfTheAnswers) { hold_on(simple, 400, 1); }
-TEST(PathsAndCounts, ConditionsHoldOnEvents) { hold_on(events, 400, 1); }
-TEST(PathsAndCounts, ConditionsHoldOnKeyedEdges) { hold_on(keyed, 400, 1); }
+TEST(PathsAndCounts, EveryBatchGivesTheDifferenceOfTheAnswers) { hold_on(simple, 200, 1); }
+TEST(PathsAndCounts, ConditionsHoldOnEvents) { hold_on(events, 150, 1); }
+TEST(PathsAndCounts, ConditionsHoldOnKeyedEdges) { hold_on(keyed, 200, 1); }
 TEST(PathsAndCounts, ThreadsDoNotMatter) { hold_on(keyed, 100, 3); }
-TEST(InducedPaths, EveryBatchGivesTheDifferenceOfTheAnswers) { hold_on({.paths = true}, 300, 1, true); }
-TEST(InducedPaths, EveryBatchGivesTheDifferenceOfTheAnswersIfConditionsCount) { hold_on(keyed, 300, 1, true); }
+TEST(InducedPaths, EveryBatchGivesTheDifferenceOfTheAnswers) { hold_on({.paths = true}, 100, 1, true); }
+TEST(InducedPaths, EveryBatchGivesTheDifferenceOfTheAnswersIfConditionsCount) { hold_on(keyed, 100, 1, true); }
 
 /// After a stream, static matching agrees with the oracle, listed and not, with limits, and induced.
 void hold_static(const Traits& traits, int cases, unsigned threads) {
@@ -69,8 +69,8 @@ void hold_static(const Traits& traits, int cases, unsigned threads) {
   });
 }
 
-TEST(PathsAndCounts, StaticMatchesAreThoseOfTheGraph) { hold_static(simple, 200, 1); }
-TEST(PathsAndCounts, StaticMatchesWithConditionsAreThoseOfTheGraph) { hold_static(keyed, 200, 1); }
+TEST(PathsAndCounts, StaticMatchesAreThoseOfTheGraph) { hold_static(simple, 100, 1); }
+TEST(PathsAndCounts, StaticMatchesWithConditionsAreThoseOfTheGraph) { hold_static(keyed, 150, 1); }
 TEST(PathsAndCounts, StaticMatchesOnThreadsAreThoseOfTheGraph) { hold_static(events, 60, 3); }
 
 }  // namespace

@@ -62,7 +62,8 @@ MatchId Delivery::id_of(const graph::DataGraph& graph, std::span<const VertexId>
   thread_local std::string bytes;
   bytes.clear();
   for (const std::uint64_t part : {fingerprint_.high, fingerprint_.low}) append(bytes, part);
-  for (const VertexId vertex : vertices.first(names_.size())) append(bytes, graph.dictionary.external(vertex));
+  for (const VertexId vertex : vertices.first(query_->pattern.vertices.size()))
+    append(bytes, graph.dictionary.external(vertex));
   for (const std::uint32_t e : edge_order_) {
     if (graph.model() == EdgeModel::keyed) {  // the key alone identifies the edge
       append(bytes, graph.edge_table->external_key(edges[e].which));
@@ -187,7 +188,7 @@ Delivery::Writer::Writer(const Delivery& delivery, const graph::DataGraph& graph
       graph_(&graph),
       context_(context),
       sink_(&sink),
-      vertices_(delivery.names_.size()),
+      vertices_(delivery.query_->pattern.vertices.size()),
       edges_(delivery.query_->edges.size()),
       width_(graph.edge_table ? graph.edge_table->values().width() : 0),
       values_(edges_.size() * width_) {

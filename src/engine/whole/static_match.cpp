@@ -420,7 +420,7 @@ plan::QueryPlans plan_whole(const StaticScene& scene, const plan::BoundQuery& qu
 }
 
 std::string explain_whole(const StaticScene& scene, const Query& query, const StaticOptions& options, FilterReport* filtered) {
-  if (query.vertices.size() == 1) {
+  if (query.edges.empty()) {
     const plan::BoundQuery bound(query, options.query.mode, options.query.count, scene.graph);
     scene.graph.resolve_all();
     return plan::to_text(bound, {}, {});
@@ -434,7 +434,7 @@ std::string explain_whole(const StaticScene& scene, const Query& query, const St
 StaticResult match_variant(const StaticScene& scene, const query::Variant& variant, const StaticOptions& options,
                            MatchSink* sink) {
   const auto start = Clock::now();
-  if (variant.query.vertices.size() == 1) return match_single(scene, variant.query, options, sink);
+  if (variant.query.edges.empty()) return match_single(scene, variant.query, options, sink);
   StaticOptions each = options;  // whether a match counts is known only once it has been found
   each.query.list = options.query.list || plan::counts_something(variant.query);
   Run run(scene, variant, each, sink);

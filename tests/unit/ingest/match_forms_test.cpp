@@ -229,7 +229,9 @@ TEST(FlatCsv, WhatThePatternLeavesOpenHasAColumn) {
   std::array<Id, 3> vertices{Id(1), Id(2), Id("=3")};
   std::array<MatchedEdge, 2> edges{MatchedEdge{Id(1), "U", Id(2)}, MatchedEdge{Id("=3"), "", Id(2)}};
   Match match = sample.match();
+  const std::vector<std::string> names{"a", "b", "c"};
   match.query = "open";
+  match.names = names;
   match.vertices = vertices;
   match.edges = edges;
   EXPECT_EQ(flat({}, {open}, {match}),

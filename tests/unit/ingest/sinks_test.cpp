@@ -49,6 +49,7 @@ TEST(JsonlSink, WritesTheAlertObject) {
   match.added = false;
   match.time.reset();
   match.query = "say \"hi\"";
+  match.names = {};
   match.vertices = {};
   match.edges = {};
   match.cause = {};

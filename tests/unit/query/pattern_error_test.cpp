@@ -109,7 +109,9 @@ INSTANTIATE_TEST_SUITE_P(
     Characters, PatternErrors,
     testing::Values(
         Case{"(a {x: 1%})-->(b)", "1:9: unexpected '%'; "},
-        Case{"(a)-[:*]->(b)", "1:7: expected a label, but found '*'; write labels as :A or :A|B"},
+        Case{"(a)-[PAYS]->{1,3}(b)",
+             "1:4: no condition uses the name of the edge 'PAYS'; write [:PAYS] for an edge with this label"},
+        Case{"(a)-[:*]->(b)", "1:7: expected a label, but found '*'; write labels as :A, :A|B, :A&B or :!A"},
         Case{"(a)-->+(b)", "1:7: unexpected '+'; write the bounds of a path: -[:TRANSFER]->{1,4}"},
         Case{"(a:\"A\")-->(b)", "1:4: unexpected \"; quote names and labels with backquotes"},
         Case{"(a:'A')-->(b)", "1:4: unexpected '; quote names and labels with backquotes"},
