@@ -3,8 +3,8 @@
 usage: demo_digest.py FOLDER     with report.json, alerts.jsonl (of `replay`), planted.csv (of `generate payments --truth`)
 
 Exits with 1 unless the alerts are exactly those of the planted patterns. Each must appear once, with its payments and the time of
-the last one. If one of its payments was charged back, it must vanish once. An alert for anything else is wrong, and so is one
-for a decoy, which misses one condition of its pattern.
+the last one. If the truth says that it was recalled by a charge-back, it must vanish once. An alert for anything else is wrong,
+and so is one for a decoy, which misses one condition of its pattern. Of a pattern that is not planted, alerts are counted only.
 """
 
 import collections
@@ -15,6 +15,7 @@ import pathlib
 import sys
 
 NAMED = 5  # wrong alerts and missed patterns that are named, of each kind
+SHOWN = ("ring", "smurfing")  # patterns of which the first match is shown
 
 
 def when(microseconds):
@@ -25,8 +26,13 @@ def identity(pattern, keys):
     return pattern, frozenset(keys)
 
 
+def edges_of(alert):
+    """The edges of a match in order. The steps of a path stand in a list of their own."""
+    return [step for edge in alert["edges"] for step in (edge if isinstance(edge, list) else [edge])]
+
+
 def keys_of(alert):
-    return [str(edge["key"]) for edge in alert["edges"]]
+    return [str(edge["key"]) for edge in edges_of(alert)]
 
 
 def read_truth(path):
@@ -44,6 +50,7 @@ def judge(truth, alerts):
     """Counts by pattern, the wrong alerts as (reason, alert), and the rows of what was missed."""
     counts = collections.defaultdict(collections.Counter)
     due = collections.Counter()
+    planted = {pattern for pattern, _ in truth}
     for known, row in truth.items():
         counts[row["pattern"]][row["kind"]] += 1
         if row["kind"] == "planted":
@@ -53,6 +60,9 @@ def judge(truth, alerts):
                 counts[row["pattern"]]["recalled"] += 1
     wrong = []
     for alert in alerts:
+        if alert["query"] not in planted:
+            counts[alert["query"]]["found" if alert["sign"] == "+" else "vanished"] += 1
+            continue
         known = identity(alert["query"], keys_of(alert))
         row = truth.get(known)
         count = counts[alert["query"]]
@@ -76,14 +86,22 @@ def show_counts(counts):
     columns = ["planted", "found", "wrongly reported", "decoys", "charged back", "vanished"]
     print("pattern".ljust(18) + "".join(column.rjust(len(column) + 3) for column in columns))
     for pattern, count in sorted(counts.items()):
-        cells = [count[name] for name in ("planted", "found", "wrong", "decoy", "recalled", "vanished")]
-        print(pattern.ljust(18) + "".join(f"{cell:,}".rjust(len(column) + 3) for cell, column in zip(cells, columns)))
+        names = ("planted", "found", "wrong", "decoy", "recalled", "vanished")
+        known = names if count["planted"] + count["decoy"] > 0 else ("found", "vanished")
+        cells = [f"{count[name]:,}" if name in known else "-" for name in names]
+        print(pattern.ljust(18) + "".join(cell.rjust(len(column) + 3) for cell, column in zip(cells, columns)))
+
+
+def count_of(row):
+    """How many payments were planted for the count of a pattern."""
+    number = len(row["counted"].split()) if row else 0
+    return f", with {number} payments that count" if number else ""
 
 
 def show_payments(alert):
     """A match as a table: who paid whom, how much and when."""
     rows = [("when", "from", "to", "amount", "key")]
-    for edge in sorted(alert["edges"], key=lambda edge: edge["time"]):
+    for edge in sorted(edges_of(alert), key=lambda edge: edge["time"]):
         units, cents = edge["attributes"]["amount"].split(".")
         rows.append((when(edge["time"]), str(edge["source"]), str(edge["target"]), f"{int(units):,}.{cents}", str(edge["key"])))
     widths = [max(map(len, column)) for column in zip(*rows)]
@@ -96,19 +114,21 @@ def show(truth, alerts):
     """Prints how alerts compare with the truth. Returns whether they are what they must be."""
     counts, wrong, missed = judge(truth, alerts)
     show_counts(counts)
-    for alert in [alert for alert in alerts if alert["query"] == "ring" and alert["sign"] == "+"][:1]:
-        row = truth.get(identity("ring", keys_of(alert)))
-        print(f"\nthe first ring{', planted as ' + row['name'] if row else ''}:")
-        show_payments(alert)
+    for pattern in SHOWN:
+        for alert in [alert for alert in alerts if alert["query"] == pattern and alert["sign"] == "+"][:1]:
+            row = truth.get(identity(pattern, keys_of(alert)))
+            print(f"\nthe first {pattern}{', planted as ' + row['name'] if row else ''}{count_of(row)}:")
+            show_payments(alert)
     for reason, alert in wrong[:NAMED]:
         print(f"\nwrongly reported ({alert['sign']}): {alert['query']} {' '.join(keys_of(alert))}: {reason}")
         show_payments(alert)
     for sign, row in missed[:NAMED]:
         print(f"\nmissed ({sign}): {row['name']}, payments {row['keys']}")
     planted = sum(count["planted"] for count in counts.values())
-    found = sum(count["found"] for count in counts.values())
-    decoys = sum(count["decoy"] for count in counts.values())
-    vanished = sum(count["vanished"] for count in counts.values())
+    known = [count for count in counts.values() if count["planted"] + count["decoy"] > 0]
+    found = sum(count["found"] for count in known)
+    decoys = sum(count["decoy"] for count in known)
+    vanished = sum(count["vanished"] for count in known)
     print(f"\nfound {'≠' if missed else '='} planted: {found:,} of {planted:,}; wrongly reported: {len(wrong):,}, beside {decoys:,} "
           f"decoys; vanished by a charge-back: {vanished:,}")
     return not wrong and not missed and planted > 0

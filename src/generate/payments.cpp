@@ -38,8 +38,9 @@ class WeightedMembers {
   AliasTable draw_;
 };
 
-// A sample of the latest payments, for refunds and charge-backs. Entries are used for a day. If a payment is deleted, all
-// entries of its account and merchant are dropped. So a deletion also finds its edge if equal ends are one edge.
+// A sample of the latest payments, for refunds and charge-backs. With one that is taken, all entries of its account and
+// merchant go. So no payment is charged back that came before a refund between the two. And a deletion finds its edge also if
+// equal ends are one edge.
 class RecentPayments {
  public:
   struct Entry {
@@ -57,15 +58,13 @@ class RecentPayments {
       entries_[random.below(capacity)] = entry;
     }
   }
-  /// Draws a random entry; nullopt if it is too old.
-  [[nodiscard]] std::optional<Entry> draw(Timestamp now, Random& random) const {
+  /// Takes a random entry; nullopt if it is of this time, or of `age` before or more.
+  [[nodiscard]] std::optional<Entry> take(Timestamp now, Timestamp age, Random& random) {
     if (entries_.empty()) return std::nullopt;
-    const Entry& entry = entries_[random.below(entries_.size())];
-    if (entry.time + day <= now) return std::nullopt;
+    const Entry entry = entries_[random.below(entries_.size())];
+    if (entry.time == now || entry.time + age <= now) return std::nullopt;
+    std::erase_if(entries_, [&](const Entry& e) { return e.account == entry.account && e.merchant == entry.merchant; });
     return entry;
-  }
-  void drop(const Entry& gone) {
-    std::erase_if(entries_, [&](const Entry& e) { return e.account == gone.account && e.merchant == gone.merchant; });
   }
 
  private:
@@ -90,25 +89,24 @@ class Background {
         receivers_(cast.receivers, options.exponent),
         merchants_(shuffled(options.merchants, random), options.exponent),
         mules_(cast.mules),
-        open_mules_(cast.open_mules) {}
+        open_mules_(cast.open_mules),
+        paying_mules_(cast.paying_mules) {}
 
   /// `number`: that of the payment which this record is, unless it deletes one.
   Record next(Timestamp now, std::uint64_t number) {
     if (random_.chance(options_.charge_backs)) {
-      if (const auto entry = recent_.draw(now, random_)) {
-        recent_.drop(*entry);
+      if (const auto entry = recent_.take(now, day, random_))
         return {false, Flow::payment, account(entry->account), merchant(entry->merchant), 0, entry->number};
-      }
     }
     const std::uint64_t share = random_.below(100);
     if (share < 25) return transfer();
     if (share < 35) return {true, Flow::cash_out, account(spenders_(random_)), atm(), amount(14)};
     if (share < 41) {
       const Node shop = merchant(merchants_(random_));
-      return {true, Flow::payout, shop, account(anyone()), amount(14)};
+      return {true, Flow::payout, shop, account(anyone(mules_)), amount(14)};
     }
     if (share < 44) {
-      if (const auto entry = recent_.draw(now, random_)) return refund(*entry);
+      if (const auto entry = recent_.take(now, day / 2, random_)) return refund(*entry);
     }
     return payment(now, number);
   }
@@ -126,15 +124,15 @@ class Background {
   std::uint64_t small() { return std::min(amount(9), most_small); }
   std::uint64_t large() { return least_large + random_.below(9'000'00); }
 
-  std::uint32_t anyone() {
-    const std::uint64_t place = random_.below(spenders_.size() + receivers_.size() + mules_.size());
+  std::uint32_t anyone(const std::vector<std::uint32_t>& mules) {
+    const std::uint64_t place = random_.below(spenders_.size() + receivers_.size() + mules.size());
     if (place < spenders_.size()) return spenders_(random_);
     if (place < spenders_.size() + receivers_.size()) return receivers_(random_);
-    return mules_[place - spenders_.size() - receivers_.size()];
+    return mules[place - spenders_.size() - receivers_.size()];
   }
 
   Record payment(Timestamp now, std::uint64_t number) {
-    const std::uint32_t payer = anyone();
+    const std::uint32_t payer = anyone(paying_mules_);
     const std::uint32_t shop = merchants_(random_);
     std::uint64_t price = amount(12);
     if (price >= least_refund) price -= price % 2;
@@ -178,6 +176,7 @@ class Background {
   WeightedMembers merchants_;
   const std::vector<std::uint32_t>& mules_;
   const std::vector<OpenMule>& open_mules_;
+  const std::vector<std::uint32_t>& paying_mules_;
   RecentPayments recent_;
 };
 
@@ -241,11 +240,11 @@ PaymentsSummary generate_payments(const PaymentsOptions& options, const std::fun
     for (; planted != plan.records.end() && planted->time <= time; ++planted) {
       auto& numbers = payments[planted->pattern];
       Record record{planted->insert, planted->flow, planted->source, planted->target, planted->amount};
-      if (!record.insert) record.payment = numbers.at(planted->edge);
+      if (!record.insert) record.payment = numbers.at(planted->place);
       const std::uint64_t number = emitter.emit(record, planted->time);
-      if (!record.insert || planted->edge == PlantedRecord::beside) continue;
-      numbers.resize(std::max(numbers.size(), planted->edge + std::size_t{1}));
-      numbers[planted->edge] = number;
+      if (!record.insert || planted->place == PlantedRecord::beside) continue;
+      numbers.resize(std::max(numbers.size(), planted->place + std::size_t{1}));
+      numbers[planted->place] = number;
     }
   };
   const std::uint64_t records = options.updates - plan.records.size();
@@ -259,7 +258,9 @@ PaymentsSummary generate_payments(const PaymentsOptions& options, const std::fun
   emit_planted_until(PaymentsPlan::max_time);
 
   for (std::size_t i = 0; i < payments.size(); ++i) {
-    for (const std::uint64_t number : payments[i]) plan.patterns[i].keys.push_back(emitter.key(number));
+    PlantedPattern& pattern = plan.patterns[i];
+    for (std::size_t place = 0; place < payments[i].size(); ++place)
+      (place < plan.edges[i] ? pattern.keys : pattern.counted).push_back(emitter.key(payments[i][place]));
   }
   std::ranges::sort(plan.patterns, {}, [](const PlantedPattern& p) { return std::tie(p.closes, p.name); });
   emitter.summary.planted = std::move(plan.patterns);

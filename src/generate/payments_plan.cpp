@@ -8,141 +8,29 @@
 #include <tuple>
 
 #include "deltamatch/error.hpp"
+#include "generate/payments_draft.hpp"
 
 namespace deltamatch::generate {
 namespace {
 
-constexpr Timestamp minute = 60LL * 1'000'000;
-constexpr Timestamp hour = 60 * minute;
-constexpr Timestamp day = 24 * hour;
-constexpr Timestamp longest_decoy = day + 12 * hour;
-
-struct Payment {
-  Flow flow;
-  std::uint8_t source;  // index of a vertex
-  std::uint8_t target;
-  Timestamp time;  // since the first payment of the pattern
-  std::uint64_t amount;
-};
-
-// The payments of a planted pattern or decoy, in the order of the pattern's edges.
-struct Draft {
-  std::vector<Inflow> accounts;  // one for each
-  bool merchant = false;         // follows the accounts
-  std::uint8_t alike_first = 0;  // accounts [alike_first, alike_last) are listed in the order of their ids
-  std::uint8_t alike_last = 0;
-  std::vector<Payment> payments;
-};
-
-// Draws the payments of patterns and decoys. A planted one keeps well within each condition, a decoy misses one of them. Some
-// decoys miss it by nothing: the first payment is 1,000 and not above.
-class Drafter {
- public:
-  explicit Drafter(Random& random) : random_(random) {}
-
-  Draft operator()(PlantedKind kind, Miss miss) {
-    switch (kind) {
-      case PlantedKind::ring:
-        return three_transfers(miss, true);
-      case PlantedKind::smurfing:
-        return smurfing(miss);
-      case PlantedKind::refund_round_trip:
-        return round_trip(miss);
-      case PlantedKind::fee_chain:
-        return three_transfers(miss, false);
-    }
-    return {};
-  }
-
- private:
-  std::uint64_t between(std::uint64_t least, std::uint64_t most) { return least + random_.below(most - least + 1); }
-  Timestamp span(Timestamp least, Timestamp most) {
-    return static_cast<Timestamp>(between(static_cast<std::uint64_t>(least), static_cast<std::uint64_t>(most)));
-  }
-  std::uint64_t part(std::uint64_t amount, std::uint64_t least, std::uint64_t most) {  // in thousandths
-    return amount * between(least, most) / 1000;
-  }
-
-  // A ring loses less than 10 % in each hop, so that it contains no chain.
-  Draft three_transfers(Miss miss, bool ring) {
-    const auto hop = [&](std::uint64_t amount) { return ring ? part(amount, 905, 1000) : part(amount, 805, 895); };
-    std::array<std::uint64_t, 3> amounts = {between(2'500'00, 9'999'99), 0, 0};
-    if (miss == Miss::too_small) amounts[0] = ring ? between(900'00, 1'000'00) : between(900'00, 999'99);
-    const std::size_t missing = between(1, 2);
-    for (std::size_t i = 1; i < 3; ++i) {
-      amounts[i] = hop(amounts[i - 1]);
-      if (i != missing) continue;
-      if (miss == Miss::grows) amounts[i] = part(amounts[i - 1], 1005, 1200);
-      if (miss == Miss::loses_too_little) amounts[i] = part(amounts[i - 1], 905, 1000);
-      if (miss == Miss::loses_too_much) amounts[i] = part(amounts[i - 1], 500, 795);
-    }
-    std::array<Timestamp, 3> times = {0, span(minute, 6 * hour), 0};
-    times[2] = miss == Miss::too_slow ? span(day, longest_decoy) : times[1] + span(minute, 6 * hour);
-    if (miss == Miss::out_of_order) std::swap(times[1], times[2]);
-    Draft draft;
-    draft.accounts.assign(ring ? 3 : 4, miss == Miss::too_small ? Inflow::none : ring ? Inflow::any : Inflow::small);
-    for (std::uint8_t i = 0; i < 3; ++i) {
-      const auto target = static_cast<std::uint8_t>(ring && i == 2 ? 0 : i + 1);
-      draft.payments.push_back({Flow::transfer, i, target, times[i], amounts[i]});
-    }
-    return draft;
-  }
-
-  // Accounts: the collector, four senders, and the account to which the money leaves.
-  Draft smurfing(Miss miss) {
-    std::array<std::uint64_t, 4> amounts{};
-    for (std::uint64_t& amount : amounts) amount = miss == Miss::too_small ? between(400'00, 500'00) : between(501'00, 999'99);
-    if (miss == Miss::too_large) amounts[between(0, 3)] = between(1'000'00, 1'500'00);
-    const std::uint64_t sum = std::accumulate(amounts.begin(), amounts.end(), std::uint64_t{0});
-
-    std::array<Timestamp, 4> times{};
-    for (Timestamp& time : times) time = span(0, 49 * minute);
-    const std::size_t first = between(0, 3);
-    times[first] = 0;
-    Timestamp out = span(50 * minute, hour - 1);
-    if (miss == Miss::out_of_order) std::swap(out, times[(first + 1) % 4]);
-    if (miss == Miss::too_slow) {
-      const Timestamp later = span(10 * minute, 40 * minute);
-      for (Timestamp& time : times) time += later;
-      times[first] = 0;
-      out += later;
-    }
-    Draft draft;
-    draft.accounts.assign(6, Inflow::none);
-    draft.accounts[0] = Inflow::large;
-    draft.alike_first = 1;
-    draft.alike_last = 5;
-    for (std::uint8_t i = 0; i < 4; ++i)
-      draft.payments.push_back({Flow::transfer, static_cast<std::uint8_t>(i + 1), 0, times[i], amounts[i]});
-    const std::uint64_t leaves = miss == Miss::loses_too_much ? part(sum, 600, 895) : part(sum, 905, 1000);
-    draft.payments.push_back({Flow::transfer, 0, 5, out, leaves});
-    return draft;
-  }
-
-  // payments.hpp says what the last digits are for.
-  Draft round_trip(Miss miss) {
-    const std::uint64_t drawn = miss == Miss::too_small ? between(300'00, 499'00) : between(500'00, 9'999'00);
-    const std::uint64_t amount = drawn / 4 * 4 + 1;
-    const std::uint64_t back = miss == Miss::loses_too_much ? part(amount, 500, 990) / 4 * 4 + 3 : amount;
-    std::array<Timestamp, 2> times = {0, miss == Miss::too_slow ? span(day, longest_decoy) : span(minute, 12 * hour)};
-    if (miss == Miss::out_of_order) std::swap(times[0], times[1]);
-    Draft draft;
-    draft.accounts = {Inflow::any};
-    draft.merchant = true;
-    draft.payments = {{Flow::payment, 0, 1, times[0], amount}, {Flow::refund, 1, 0, times[1], back}};
-    return draft;
-  }
-
-  Random& random_;
-};
-
-constexpr std::array<std::uint32_t, planted_kind_count> accounts_of = {3, 6, 1, 4};
+// The accounts of `count` patterns or decoys. They repeat after 60: so many numbers hold 4 lengths of rings, 15 numbers of
+// senders and 6 reasons of an unpaid refund alike.
+std::uint64_t mules_of(PlantedKind kind, Miss miss, std::uint32_t count) {
+  constexpr std::uint32_t period = 60;
+  const auto first = [&](std::uint32_t some) {
+    std::uint64_t sum = 0;
+    for (std::uint32_t number = 1; number <= some; ++number) sum += accounts_of(kind, miss, number);
+    return sum;
+  };
+  return count / period * first(period) + first(count % period);
+}
 
 std::uint64_t mules_needed(const PaymentsOptions& options) {
   std::uint64_t sum = 0;
-  for (std::size_t kind = 0; kind < planted_kind_count; ++kind) {
-    const std::uint64_t decoys = misses_of(static_cast<PlantedKind>(kind)).size() * std::uint64_t{options.decoys};
-    sum += (options.planted[kind] + decoys) * accounts_of[kind];
+  for (std::size_t index = 0; index < planted_kind_count; ++index) {
+    const auto kind = static_cast<PlantedKind>(index);
+    sum += mules_of(kind, Miss::nothing, options.planted[index]);
+    for (const Miss miss : misses_of(kind)) sum += mules_of(kind, miss, options.decoys);
   }
   return sum;
 }
@@ -155,103 +43,112 @@ Cast make_cast(const PaymentsOptions& options, Random& random) {
   random.shuffle(std::span(numbers));
   const auto mules = numbers.begin() + static_cast<std::ptrdiff_t>(mules_needed(options));
   const auto spenders = mules + (numbers.end() - mules) / 2;
-  return {{mules, spenders}, {spenders, numbers.end()}, {numbers.begin(), mules}, {}};
+  return {{mules, spenders}, {spenders, numbers.end()}, {numbers.begin(), mules}, {}, {}};
 }
 
-// Plants one pattern or decoy: its payments, then perhaps a charge-back of one of them, or a small payment beside them.
+// Plants one pattern or decoy: its payments, then perhaps charge-backs of some, or a small payment beside them.
 class Planter {
  public:
   Planter(const PaymentsOptions& options, Random& random, PaymentsPlan& plan)
-      : options_(options), random_(random), plan_(plan), namer_(options), next_mule_(plan.cast.mules.begin()) {}
+      : options_(options), random_(random), plan_(plan), next_mule_(plan.cast.mules.begin()) {}
 
   void plant(PlantedKind kind, Miss miss, std::uint32_t number) {
     PlantedPattern pattern;
     pattern.kind = kind;
     pattern.misses = miss;
     pattern.name = fmt::format("{}{}{}-{}", planted_name(kind), miss == Miss::nothing ? "" : "-", miss_name(miss), number);
-    const Draft draft = Drafter(random_)(kind, miss);
-    const std::vector<Node> nodes = make_nodes(draft);
+    const Draft draft = draw_draft(kind, miss, number, random_);
+    const std::vector<Node> nodes = make_nodes(draft, kind != PlantedKind::unpaid_refund);
     const Timestamp first =
-        options_.start + static_cast<Timestamp>(random_.below(static_cast<std::uint64_t>(options_.duration - longest_decoy)));
-    for (std::uint32_t edge = 0; edge < draft.payments.size(); ++edge) {
-      const Payment& payment = draft.payments[edge];
-      pattern.closes = std::max(pattern.closes, first + payment.time);
-      add(draft, nodes, edge, edge, first + payment.time, payment.amount, true);
+        options_.start + static_cast<Timestamp>(random_.below(static_cast<std::uint64_t>(options_.duration - longest_draft)));
+    pattern.closes = first + draft.closes();
+    for (std::uint32_t i = 0; i < draft.payments.size(); ++i) {
+      const bool belongs = i < draft.edges + draft.counted;
+      add(draft, nodes, i, belongs ? i : PlantedRecord::beside, first + draft.payments[i].time, draft.payments[i].amount, true);
     }
+    for (const DraftChargeBack& gone : draft.charge_backs)
+      add(draft, nodes, gone.payment, gone.payment, first + gone.time, 0, false);
     const bool transfers = kind == PlantedKind::ring || kind == PlantedKind::fee_chain;
     if (transfers && random_.chance(options_.repeated))
       add(draft, nodes, 0, PlantedRecord::beside, first + draft.payments[1].time, 1'00 + random_.below(300'00), true);
-    if (miss == Miss::nothing && kind != PlantedKind::smurfing && random_.chance(options_.recalled))
-      recall(draft, nodes, first, pattern);
+    if (miss == Miss::nothing && random_.chance(options_.recalled)) recall(draft, nodes, first, pattern);
     plan_.patterns.push_back(std::move(pattern));
+    plan_.edges.push_back(static_cast<std::uint32_t>(draft.edges));
   }
 
  private:
-  std::vector<Node> make_nodes(const Draft& draft) {
+  std::vector<Node> make_nodes(const Draft& draft, bool pay) {
     std::vector<Node> nodes;
     for (const Inflow inflow : draft.accounts) {
       nodes.push_back({Party::account, *next_mule_++});
       if (inflow != Inflow::none) plan_.cast.open_mules.push_back({nodes.back().number, inflow});
+      if (pay) plan_.cast.paying_mules.push_back(nodes.back().number);
     }
-    if (draft.merchant) nodes.push_back({Party::merchant, static_cast<std::uint32_t>(random_.below(options_.merchants))});
-    std::sort(nodes.begin() + draft.alike_first, nodes.begin() + draft.alike_last,
-              [this](const Node& a, const Node& b) { return namer_.less(a, b); });
+    if (draft.shop) nodes.push_back({Party::merchant, static_cast<std::uint32_t>(random_.below(options_.merchants))});
     return nodes;
   }
 
   // A record between the ends of a payment.
-  void add(const Draft& draft, const std::vector<Node>& nodes, std::size_t ends, std::uint32_t edge, Timestamp time,
+  void add(const Draft& draft, const std::vector<Node>& nodes, std::size_t ends, std::uint32_t place, Timestamp time,
            std::uint64_t amount, bool insert) {
-    const Payment& payment = draft.payments[ends];
+    const DraftPayment& payment = draft.payments[ends];
     plan_.records.push_back({time, insert, payment.flow, nodes[payment.source], nodes[payment.target], amount,
-                             static_cast<std::uint32_t>(plan_.patterns.size()), edge});
+                             static_cast<std::uint32_t>(plan_.patterns.size()), place});
   }
 
-  // The match must not have aged when the charge-back comes.
+  // The match vanishes with the last of the charge-backs. It must not have aged until then.
   void recall(const Draft& draft, const std::vector<Node>& nodes, Timestamp first, PlantedPattern& pattern) {
-    const auto edge = static_cast<std::uint32_t>(random_.below(draft.payments.size()));
-    const Timestamp earliest = pattern.closes + 3 * hour;
-    const Timestamp time = earliest + static_cast<Timestamp>(random_.below(static_cast<std::uint64_t>(first + day - earliest)));
-    if (time > options_.start + options_.duration) return;
-    add(draft, nodes, edge, edge, time, 0, false);
-    pattern.recalled = time;
+    const Timestamp earliest = pattern.closes + longest_batch;
+    const auto after = [&](Timestamp end) {
+      return earliest + static_cast<Timestamp>(random_.below(static_cast<std::uint64_t>(end - earliest)));
+    };
+    const Timestamp last = after(first + draft.fresh_until);
+    if (last > options_.start + options_.duration || !draft.charge_backs.empty()) return;
+    const std::vector<std::uint8_t> gone = draw_recalled(draft, random_);
+    for (const std::uint8_t payment : gone)
+      add(draft, nodes, payment, payment, payment == gone.back() ? last : after(last + 1), 0, false);
+    pattern.recalled = last;
   }
 
   const PaymentsOptions& options_;
   Random& random_;
   PaymentsPlan& plan_;
-  Namer namer_;
   std::vector<std::uint32_t>::const_iterator next_mule_;
 };
 
 }  // namespace
 
 std::string_view planted_name(PlantedKind kind) noexcept {
-  constexpr std::array<std::string_view, planted_kind_count> names = {"ring", "smurfing", "refund_round_trip", "fee_chain"};
+  constexpr std::array<std::string_view, planted_kind_count> names = {"ring", "smurfing", "refund_round_trip", "fee_chain",
+                                                                      "unpaid_refund"};
   return names[static_cast<std::size_t>(kind)];
 }
 
 std::string_view miss_name(Miss miss) noexcept {
-  constexpr std::array<std::string_view, miss_count> names = {"",         "out_of_order", "too_small",        "too_large",
-                                                              "too_slow", "grows",        "loses_too_little", "loses_too_much"};
+  constexpr std::array<std::string_view, miss_count> names = {
+      "",      "out_of_order",     "too_small",      "too_large", "too_slow",     "too_long",
+      "grows", "loses_too_little", "loses_too_much", "too_few",   "sender_twice", "paid"};
   return names[static_cast<std::size_t>(miss)];
 }
 
 std::span<const Miss> misses_of(PlantedKind kind) noexcept {
   using enum Miss;
-  static constexpr std::array ring = {out_of_order, too_small, too_slow, grows, loses_too_much};
-  static constexpr std::array smurfing = {out_of_order, too_small, too_large, too_slow, loses_too_much};
-  static constexpr std::array refund = {out_of_order, too_small, too_slow, loses_too_much};
+  static constexpr std::array ring = {out_of_order, too_small, too_slow, too_long, grows, loses_too_much};
+  static constexpr std::array smurfing = {out_of_order, too_small, too_large, too_slow, too_few, sender_twice};
+  static constexpr std::array round_trip = {out_of_order, too_small, too_slow, loses_too_much};
   static constexpr std::array chain = {out_of_order, too_small, too_slow, loses_too_little, loses_too_much};
+  static constexpr std::array unpaid = {too_small, paid};
   switch (kind) {
     case PlantedKind::ring:
       return ring;
     case PlantedKind::smurfing:
       return smurfing;
     case PlantedKind::refund_round_trip:
-      return refund;
+      return round_trip;
     case PlantedKind::fee_chain:
       return chain;
+    case PlantedKind::unpaid_refund:
+      return unpaid;
   }
   return {};
 }
@@ -311,7 +208,7 @@ void validate(const PaymentsOptions& options) {
           "give microseconds since 1970, at most 2^60");
   require(options.duration >= 1'000 && options.duration <= most / 1024, "the duration is out of range",
           "give 1 ms to 35 years");
-  require(mules == 0 || options.duration > longest_decoy, "the duration is too short for planted patterns",
+  require(mules == 0 || options.duration > longest_draft, "the duration is too short for planted patterns",
           "give more than 36 hours, or plant none");
   require(options.updates <= static_cast<std::uint64_t>(options.duration), "there are more updates than microseconds",
           "lengthen the duration");
@@ -330,7 +227,7 @@ PaymentsPlan plan_payments(const PaymentsOptions& options, Random& random) {
     }
   }
   // The keys are total. Otherwise libraries would order ties differently, because the sort is unstable.
-  std::ranges::sort(plan.records, {}, [](const PlantedRecord& r) { return std::tuple(r.time, r.pattern, r.edge, r.insert); });
+  std::ranges::sort(plan.records, {}, [](const PlantedRecord& r) { return std::tuple(r.time, r.pattern, r.place, r.insert); });
   if (options.updates < 2 * plan.records.size())
     throw Error(ErrorKind::usage, "generate payments", "planted patterns and decoys take more than half of the updates",
                 "plant fewer or raise --records");

@@ -31,8 +31,6 @@ class Namer {
   [[nodiscard]] Id operator()(const Node& node, int slot = 0);
   /// The key of the n-th payment, from 1. It uses slot 2.
   [[nodiscard]] Id key(std::uint64_t payment);
-  /// Compares ids in the order that Id defines.
-  [[nodiscard]] bool less(const Node& a, const Node& b) { return (*this)(a, 0) < (*this)(b, 1); }
 
  private:
   Id text(std::string_view prefix, std::uint64_t number, int slot);
@@ -60,7 +58,8 @@ struct Cast {
   std::vector<std::uint32_t> spenders;
   std::vector<std::uint32_t> receivers;
   std::vector<std::uint32_t> mules;
-  std::vector<OpenMule> open_mules;  ///< those that receive transfers of the noise
+  std::vector<OpenMule> open_mules;         ///< those that receive transfers of the noise
+  std::vector<std::uint32_t> paying_mules;  ///< those that pay merchants in the noise
 };
 
 struct PlantedRecord {
@@ -72,8 +71,8 @@ struct PlantedRecord {
   Node source;
   Node target;
   std::uint64_t amount = 0;
-  std::uint32_t pattern = 0;    ///< index in PaymentsPlan::patterns
-  std::uint32_t edge = beside;  ///< the pattern's edge that it is; beside: none
+  std::uint32_t pattern = 0;     ///< index in PaymentsPlan::patterns
+  std::uint32_t place = beside;  ///< among the pattern's edges and what it counts; beside: neither
 };
 
 struct PaymentsPlan {
@@ -81,6 +80,7 @@ struct PaymentsPlan {
   Cast cast;
   std::vector<PlantedRecord> records;    ///< in order of time
   std::vector<PlantedPattern> patterns;  ///< without keys, which follow from the order of all records
+  std::vector<std::uint32_t> edges;      ///< of each pattern; places from this one on are of payments that it counts
 };
 
 /// Makes the plan. Throws Error(usage) if the options are invalid or if the stream is too short for the planted patterns.

@@ -77,16 +77,22 @@ struct Jsonl {
   }
 };
 
+void write_keys(TextWriter& out, const std::vector<std::string>& keys) {
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (i > 0) out << ' ';
+    out << keys[i];
+  }
+}
+
 void write_truth(const PaymentsSummary& summary, std::FILE* file) {
   TextWriter out(file);
-  out << "name,pattern,kind,misses,keys,closes,recalled\n";
+  out << "name,pattern,kind,misses,keys,counted,closes,recalled\n";
   for (const PlantedPattern& pattern : summary.planted) {
     out << pattern.name << ',' << planted_name(pattern.kind) << ',' << (pattern.misses == Miss::nothing ? "planted" : "decoy")
         << ',' << miss_name(pattern.misses) << ',';
-    for (std::size_t i = 0; i < pattern.keys.size(); ++i) {
-      if (i > 0) out << ' ';
-      out << pattern.keys[i];
-    }
+    write_keys(out, pattern.keys);
+    out << ',';
+    write_keys(out, pattern.counted);
     out << ',' << pattern.closes << ',';
     if (pattern.recalled != 0) out << pattern.recalled;
     out << '\n';

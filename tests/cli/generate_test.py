@@ -9,7 +9,7 @@ class Generate(harness.CliTest):
     def test_payments(self):
         args = ["generate", "payments", "--records", 3000, "--planted", 2, "--accounts", 500, "--seed", 7]
         out = self.ok(*args, "--updates", "p.csv", "--truth", "t.csv").out
-        self.assertRegex(out, r"inserts, [\d,]+ deletes; planted: ring 2 smurfing 2 refund_round_trip 2 fee_chain 2; decoys: 19\n")
+        self.assertRegex(out, r"inserts, [\d,]+ deletes; planted: ring 2 smurfing 2 refund_round_trip 2 fee_chain 2 unpaid_refund 2; decoys: 23\n")
         self.ok(*args, "--updates", "again.csv", "--truth", "t2.csv")
         self.assertEqual(self.read("p.csv"), self.read("again.csv"))
         self.assertEqual(self.read("t.csv"), self.read("t2.csv"))
@@ -19,8 +19,8 @@ class Generate(harness.CliTest):
         result = self.json("replay", "--updates", "p.csv", "--edges", "keyed", "--query", "p=(a:Account)-[:REFUND|PAYMENT]-(b)")
         self.assertEqual(result["updates"], 3000)
         rows = [row.split(",") for row in self.read("t.csv").splitlines()]
-        self.assertEqual([row[1] for row in rows].count("ring"), 2 + 5)
-        self.assertEqual([row[2] for row in rows].count("planted"), 8)
+        self.assertEqual([row[1] for row in rows].count("ring"), 2 + 6)
+        self.assertEqual([row[2] for row in rows].count("planted"), 10)
 
     def test_payments_as_jsonl(self):
         args = ["generate", "payments", "--records", 2000, "--planted", 1, "--accounts", 300]

@@ -103,7 +103,7 @@ class Plain(harness.CliTest):
         self.assertLessEqual(warned, 2)
 
     def test_what_the_program_writes(self):
-        self.ok("generate", "payments", "--records", 5000, "--accounts", 500, "--planted", 5, "--updates", "p.csv", "--truth", "t.csv")
+        self.ok("generate", "payments", "--records", 5000, "--accounts", 1000, "--planted", 5, "--updates", "p.csv", "--truth", "t.csv")
         self.assertEqual(self.json("replay", "--updates", "p.csv", "--query", EDGE, "--window", "24h")["warnings"], [])
         for to in ("jsonl", "binary"):
             self.ok("convert", "p.csv", "x." + to, "--to", to)

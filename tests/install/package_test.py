@@ -90,7 +90,7 @@ class Packages(unittest.TestCase):
         (demo / "report.json").write_text(report)
         digest = subprocess.run([sys.executable, ROOT / "scripts/demo_digest.py", demo], capture_output=True, text=True, check=False)
         self.assertEqual(digest.returncode, 0, digest.stdout + digest.stderr)
-        self.assertIn("found = planted: 400 of 400; wrongly reported: 0", digest.stdout)
+        self.assertIn("found = planted: 500 of 500; wrongly reported: 0", digest.stdout)
         shutil.rmtree(demo)
 
     def check_is_bare(self):

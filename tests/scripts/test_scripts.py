@@ -251,27 +251,41 @@ class RunTests(unittest.TestCase):
 class DemoDigest(unittest.TestCase):
     """The demo fails unless what was planted is found, and nothing else."""
 
-    TRUTH = ("name,pattern,kind,misses,keys,closes,recalled\n"
-             "ring-1,ring,planted,,tx-1 tx-2 tx-3,3000000,4000000\n"
-             "ring-2,ring,planted,,tx-4 tx-5 tx-6,6000000,\n"
-             "ring-too_slow-1,ring,decoy,too_slow,tx-7 tx-8 tx-9,9000000,\n")
+    TRUTH = ("name,pattern,kind,misses,keys,counted,closes,recalled\n"
+             "ring-1,ring,planted,,tx-1 tx-2 tx-3,,3000000,4000000\n"
+             "ring-2,ring,planted,,tx-4 tx-5 tx-6,,6000000,\n"
+             "ring-too_slow-1,ring,decoy,too_slow,tx-7 tx-8 tx-9,,9000000,\n")
 
-    def run_digest(self, *alerts):
-        """Alerts (sign, keys), each of which has the number of its last key as its seconds."""
+    def run_digest(self, *alerts, path=True, query="ring", truth=""):
+        """Alerts (sign, keys), each of which has the number of its last key as its seconds. `path`: the edges are one path."""
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             edges = [[{"source": f"acct-{key}", "target": f"acct-{key + 1}", "key": f"tx-{key}", "time": key * 1000000,
                        "attributes": {"amount": f"{key * 1000}.50"}} for key in keys] for _, keys in alerts]
             (folder / "alerts.jsonl").write_text("".join(
-                json.dumps({"query": "ring", "sign": sign, "time": keys[-1] * 1000000, "edges": payments}) + "\n"
+                json.dumps({"query": query if len(keys) < 3 else "ring", "sign": sign, "time": keys[-1] * 1000000,
+                            "edges": [payments] if path else payments}) + "\n"
                 for (sign, keys), payments in zip(alerts, edges)))
-            (folder / "planted.csv").write_text(self.TRUTH)
+            (folder / "planted.csv").write_text(self.TRUTH + truth)
             seconds = {step: 1 for step in ("apply", "estimate", "cache", "match", "settle", "total")}
             (folder / "report.json").write_text(json.dumps({"updates": 4, "batches": 4, "seconds": seconds}))
             return subprocess.run([sys.executable, "-B", ROOT / "scripts" / "demo_digest.py", folder], capture_output=True, text=True,
                                   check=False)
 
     FIRST, SECOND, SLOW = (1, 2, 3), (4, 5, 6), (7, 8, 9)
+
+    def test_the_first_smurfing_is_shown_with_its_count(self):
+        done = self.run_digest(("+", self.FIRST), ("-", self.FIRST), ("+", self.SECOND), ("+", (11,)), path=False, query="smurfing",
+                               truth="smurfing-1,smurfing,planted,,tx-11,tx-20 tx-21,11000000,\n")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("the first smurfing, planted as smurfing-1, with 2 payments that count:\n", done.stdout)
+        self.assertIn("  1970-01-01 00:00:11  acct-11  acct-12  11,000.50  tx-11\n", done.stdout)
+
+    def test_of_a_pattern_that_is_not_planted_matches_are_counted(self):
+        done = self.run_digest(("+", self.FIRST), ("-", self.FIRST), ("+", self.SECOND), ("+", (11,)), ("-", (12,)), query="other")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("other                      -       1                  -        -              -          1\n", done.stdout)
+        self.assertIn("found = planted: 2 of 2; wrongly reported: 0, beside 1 decoys; vanished by a charge-back: 1", done.stdout)
 
     def test_all_found(self):
         done = self.run_digest(("+", self.FIRST), ("-", self.FIRST), ("+", self.SECOND))

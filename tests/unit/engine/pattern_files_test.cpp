@@ -67,7 +67,7 @@ TEST(PatternFiles, AllAreValidAndAreWrittenBack) {
     Engine engine({.threads = 1, .schema = payments()});
     EXPECT_NO_THROW(engine.add_query(query)) << entry.path();
   }
-  EXPECT_EQ(files, 6U);
+  EXPECT_EQ(files, 7U);
 }
 
 constexpr const char* transfer = "TRANSFER";
@@ -84,22 +84,66 @@ TEST(PatternFiles, Ring) {
   EXPECT_TRUE(ring(0, 30, 60, 1500'00, 1500'01, 1500'00) == 0);    // grows
 }
 
+TEST(PatternFiles, RingsHaveThreeToSixPayments) {
+  static constexpr const char* accounts[] = {"a", "b", "c", "d", "e", "f", "g"};
+  for (int length = 2; length <= 7; ++length) {
+    std::vector<Payment> stream;
+    for (int i = 0; i < length; ++i)
+      stream.push_back({accounts[i], transfer, accounts[(i + 1) % length], 10 * i, 2000'00 - 100 * i});
+    EXPECT_TRUE(found("ring", stream) == (length >= 3 && length <= 6 ? 1 : 0)) << length;
+    stream.back().amount = 1000'00;  // the last account passes on half of what it got
+    EXPECT_TRUE(found("ring", stream) == 0) << length;
+  }
+}
+
 TEST(PatternFiles, Smurfing) {
-  const auto five = [](int last, int out, std::int64_t amount, std::int64_t last_amount, std::int64_t leaves) {
-    return found("smurfing", {{"p", transfer, "c", 0, amount},
-                              {"q", transfer, "c", 10, amount},
-                              {"r", transfer, "c", 20, amount},
-                              {"t", transfer, "c", last, last_amount},
-                              {"c", transfer, "z", out, leaves}});
+  static constexpr const char* senders[] = {"a", "b", "d", "e", "f", "g", "h", "i", "j", "k", "l"};
+  // `count` accounts send money to c from minute 0 on. The last one is another time and amount, and then it leaves.
+  const auto smurfing = [](int count, int last, int out, std::int64_t amount) {
+    std::vector<Payment> stream;
+    for (int i = 0; i + 1 < count; ++i) stream.push_back({senders[i], transfer, "c", i, 750'00});
+    stream.push_back({senders[count - 1], transfer, "c", last, amount});
+    stream.push_back({"c", transfer, "z", out, 7000'00});
+    return found("smurfing", stream);
   };
-  EXPECT_TRUE(five(50, 59, 501'00, 501'00, 2004'00) == 1);
-  EXPECT_TRUE(five(50, 59, 501'00, 501'00, 1803'60) == 1);
-  EXPECT_TRUE(five(50, 59, 501'00, 501'00, 1803'59) == 0);   // too much stays
-  EXPECT_TRUE(five(50, 59, 501'00, 501'00, 2004'01) == 0);   // more leaves than came
-  EXPECT_TRUE(five(50, 60, 501'00, 501'00, 2004'00) == 0);   // too slow
-  EXPECT_TRUE(five(50, 49, 501'00, 501'00, 2004'00) == 0);   // it leaves before all came
-  EXPECT_TRUE(five(50, 59, 500'00, 500'00, 2000'00) == 0);   // too little in all
-  EXPECT_TRUE(five(50, 59, 501'00, 1000'00, 2503'00) == 0);  // one payment is large
+  EXPECT_TRUE(smurfing(10, 50, 59, 999'99) == 1);
+  EXPECT_TRUE(smurfing(10, 50, 59, 500'01) == 1);
+  EXPECT_TRUE(smurfing(11, 50, 59, 600'00) == 1);
+  EXPECT_TRUE(smurfing(9, 50, 59, 600'00) == 0);    // too few
+  EXPECT_TRUE(smurfing(10, 50, 59, 1000'00) == 0);  // one payment is large
+  EXPECT_TRUE(smurfing(10, 50, 59, 500'00) == 0);   // one payment is small
+  EXPECT_TRUE(smurfing(10, 50, 60, 600'00) == 0);   // too slow
+  EXPECT_TRUE(smurfing(11, 50, 60, 600'00) == 1);   // one too slow, ten in time
+  EXPECT_TRUE(smurfing(10, 59, 59, 600'00) == 0);   // it leaves before all came
+}
+
+TEST(PatternFiles, SmurfingCountsSendersNotPayments) {
+  std::vector<Payment> stream;
+  for (int i = 0; i < 30; ++i) {
+    static constexpr const char* senders[] = {"a", "b", "d", "e", "f", "g", "h", "i", "j"};
+    stream.push_back({senders[i % 9], transfer, "c", i, 750'00});
+  }
+  stream.push_back({"c", transfer, "z", 40, 9000'00});
+  EXPECT_TRUE(found("smurfing", stream) == 0);
+  stream.push_back({"k", transfer, "c", 35, 750'00});
+  EXPECT_TRUE(found("smurfing", stream) == 1);
+}
+
+TEST(PatternFiles, UnpaidRefund) {
+  const auto refund = [](const std::vector<Payment>& paid, std::int64_t amount = 600'00) {
+    std::vector<Payment> stream = paid;
+    stream.push_back({"shop", "REFUND", "a", 2000, amount});
+    return found("unpaid_refund", stream);
+  };
+  EXPECT_TRUE(refund({}) == 1);
+  EXPECT_TRUE(refund({}, 499'99) == 0);                                 // too small
+  EXPECT_TRUE(refund({{"a", "PAYMENT", "shop", 1000, 600'00}}) == 0);   // paid
+  EXPECT_TRUE(refund({{"a", "PAYMENT", "shop", 561, 700'00}}) == 0);    // paid a minute less than a day before
+  EXPECT_TRUE(refund({{"a", "PAYMENT", "shop", 560, 700'00}}) == 1);    // paid a day before
+  EXPECT_TRUE(refund({{"a", "PAYMENT", "shop", 1000, 599'99}}) == 1);   // paid less
+  EXPECT_TRUE(refund({{"a", "PAYMENT", "shop", 2000, 600'00}}) == 1);   // paid at the same time
+  EXPECT_TRUE(refund({{"b", "PAYMENT", "shop", 1000, 600'00}}) == 1);   // another account paid
+  EXPECT_TRUE(refund({{"a", "PAYMENT", "shop2", 1000, 600'00}}) == 1);  // another shop was paid
 }
 
 TEST(PatternFiles, RefundRoundTrip) {

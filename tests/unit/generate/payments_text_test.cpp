@@ -21,7 +21,7 @@ PaymentsOptions small() {
   options.accounts = 400;
   options.merchants = 20;
   options.atms = 5;
-  options.planted = {2, 2, 2, 2};
+  options.planted = {2, 2, 2, 2, 2};
   options.decoys = 1;
   options.charge_backs = 0.05;
   options.start = 1'700'000'000'000'007;
@@ -146,19 +146,20 @@ TEST(PaymentsText, TruthStatesEveryPlantedPattern) {
   const auto truth = texts(options).truth;
   const auto planted = generate_payments(options, [](const PaymentRecord&) {}).planted;
   ASSERT_EQ(truth.size(), planted.size() + 1);
-  EXPECT_EQ(truth[0], "name,pattern,kind,misses,keys,closes,recalled");
+  EXPECT_EQ(truth[0], "name,pattern,kind,misses,keys,counted,closes,recalled");
   std::set<std::string> names;
   for (std::size_t i = 0; i < planted.size(); ++i) {
     auto fields = split(truth[i + 1], ',');
-    fields.resize(7);  // without the empty ones at the end
+    fields.resize(8);  // without the empty ones at the end
     EXPECT_EQ(fields[0], planted[i].name);
     EXPECT_TRUE(names.insert(fields[0]).second) << fields[0];
     EXPECT_EQ(fields[1], planted_name(planted[i].kind));
     EXPECT_EQ(fields[2], planted[i].misses == Miss::nothing ? "planted" : "decoy");
     EXPECT_EQ(fields[3], miss_name(planted[i].misses));
     EXPECT_EQ(split(fields[4], ' '), planted[i].keys);
-    EXPECT_EQ(fields[5], std::to_string(planted[i].closes));
-    EXPECT_EQ(fields[6], planted[i].recalled == 0 ? "" : std::to_string(planted[i].recalled));
+    EXPECT_EQ(fields[5].empty() ? std::vector<std::string>{} : split(fields[5], ' '), planted[i].counted);
+    EXPECT_EQ(fields[6], std::to_string(planted[i].closes));
+    EXPECT_EQ(fields[7], planted[i].recalled == 0 ? "" : std::to_string(planted[i].recalled));
   }
   EXPECT_TRUE(std::ranges::is_sorted(planted, {}, &PlantedPattern::closes));
 }
