@@ -57,7 +57,7 @@ class Counts(harness.CliTest):
         graph = ("match", "--graph", "g.csv", "--edges", "events", "--time-unit", "s")
         self.assertEqual(self.json(*graph, "--query", FAN)["queries"][0]["matches"], 1)
         self.assertEqual(self.json(*graph, "--query", LONELY)["queries"][0]["matches"], 4)
-        self.ok(*graph, "--query", LONELY, "--out", "o.jsonl", "--limit", 4)
+        self.ok(*graph, "--query", LONELY, "--emit", "matches", "--out", "o.jsonl", "--limit", 4)
         self.assertEqual(len(self.lines("o.jsonl")), 4)
         self.fails(78, *graph, "--query", FAN, "--sample", 100, says="its condition counts")
 
