@@ -55,10 +55,10 @@ class AlertOnce(harness.CliTest):
         self.write("rest.csv", HEAD + "".join(self.lines[2:]))
         whole = self.run_replay("--updates", "s.csv", "--batch", 1, "--emit", "digest")
         first = self.run_replay("--updates", "first.csv", "--batch", 1, "--save-snapshot", "half.dms")
-        rest = self.json("replay", "--graph", "half.dms", "--time-unit", "s", "--query", FAN, "--updates", "rest.csv", "--batch", 1)["queries"][0]
+        rest = self.json("replay", "--snapshot", "half.dms", "--time-unit", "s", "--query", FAN, "--updates", "rest.csv", "--batch", 1)["queries"][0]
         self.assertEqual(first["new"] + rest["new"], whole["new"])
         self.assertEqual(first["suppressed"] + rest["suppressed"], whole["suppressed"])
-        other = self.json("replay", "--graph", "half.dms", "--time-unit", "s", "--query", FAN.replace("1h", "61m"), "--updates", "rest.csv",
+        other = self.json("replay", "--snapshot", "half.dms", "--time-unit", "s", "--query", FAN.replace("1h", "61m"), "--updates", "rest.csv",
                           "--batch", 1)["queries"][0]
         self.assertEqual(other["suppressed"], 1)  # another definition remembers nothing of this one
 
