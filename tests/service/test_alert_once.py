@@ -1,4 +1,5 @@
-"""ALERT ONCE remembers what was reported, whatever happens to the service: the alerts are those of one run without a break."""
+"""ALERT ONCE remembers what was reported, and EMIT FINAL waits on, whatever happens to the service. So the alerts are those of one
+run without a break."""
 
 import random
 import shutil
@@ -11,7 +12,8 @@ from test_edges import EdgesTest
 QUERIES = {
     "hop": "(a)-[t]->(b) WHERE t.amount > 20 ALERT ONCE PER (b) EVERY 2s",
     "chain": "(a)-[t1]->(b)-[t2]->(c) WHERE t1.time < t2.time AND t2.channel = 'web' WITHIN 2s ALERT ONCE PER (a, c) EVERY 5s",
-    "fan": "(hub) WHERE COUNT { DISTINCT s | (s)-[t]->(hub) } >= 4 WITHIN 2s ALERT ONCE PER (hub) EVERY 3s",
+    "fan": "(hub)-->(b) WHERE COUNT { DISTINCT s | (s)-->(hub) } >= 4 WITHIN 2s ALERT ONCE PER (hub) EVERY 3s",
+    "silent": "(a)-[t]->(b) WHERE NOT EXISTS { (b)-[u]->(c) WHERE t.time <= u.time <= t.time + 1s } EMIT FINAL",
 }
 
 
