@@ -36,20 +36,28 @@ class FinalTruth {
   [[nodiscard]] Timestamp moment(std::span<const graph::Edge> edges) const noexcept {
     return batch_->rule.moment(*table_, edges);
   }
-  /// Whether the edges were there at the moment, and the condition held.
+  /// Whether the edges were there when the match was decided, and the condition held. That is at its moment, or once it was
+  /// complete.
   [[nodiscard]] bool holds(std::span<const VertexId> vertices, std::span<const graph::Edge> edges, Timestamp moment) {
     const FinalRule& rule = batch_->rule;
     const bool timed = moment != INT64_MIN;
-    lasting_.dead = timed && batch_->window > 0 ? sum(sum(moment, rule.lateness), -batch_->window) : INT64_MIN;
+    const Timestamp decided = std::max(moment, newest(edges));  // a match may be complete only after its moment
+    lasting_.dead = timed && batch_->window > 0 ? sum(sum(decided, rule.lateness), -batch_->window) : INT64_MIN;
     const auto there = [&](const graph::Edge& edge) { return lasting_.admits(edge); };
     if (state_ == GraphState::lasting && !std::ranges::all_of(edges, there)) return false;
-    truth_.age(state_, timed && rule.span ? std::optional(sum(moment, -*rule.span)) : std::nullopt);
+    truth_.age(state_, timed && rule.span ? std::optional(sum(decided, -*rule.span)) : std::nullopt);
     const bool held = truth_.holds(state_, vertices, edges);
     lasting_.dead = INT64_MIN;
     return held;
   }
 
  private:
+  [[nodiscard]] Timestamp newest(std::span<const graph::Edge> edges) const noexcept {
+    Timestamp time = INT64_MIN;
+    for (const graph::Edge& edge : edges) time = std::max(time, table_->time(edge.which).value_or(INT64_MIN));
+    return time;
+  }
+
   const FinalBatch* batch_;
   const graph::EdgeTable* table_;
   GraphState state_;

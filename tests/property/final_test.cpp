@@ -277,8 +277,12 @@ void hold_cuts(const Traits& traits, int cases) {
     Judge judge(plain);
     if (!judge.take(plain.stream)) return;
     const std::vector<Listed> one = reported(scenario, 1, 1);
-    for (const std::size_t size : {std::size_t{2}, std::size_t{7}, scenario.stream.size() + 1})
-      RC_ASSERT(reported(scenario, size, size == 2 ? 3 : 1) == one);
+    for (const std::size_t size : {std::size_t{2}, std::size_t{7}, scenario.stream.size() + 1}) {
+      const std::vector<Listed> other = reported(scenario, size, 1);
+      if (other == one) continue;
+      fail(rc::toString(scenario) + "\nbatches of 1 report " + std::to_string(one.size()) + " matches, batches of " +
+           std::to_string(size) + " report " + std::to_string(other.size()));
+    }
   });
 }
 
@@ -289,6 +293,15 @@ TEST(Final, WhereBatchesEndDoesNotMatter) { hold_cuts(insertions, 300); }
 TEST(Final, WhereBatchesEndDoesNotMatterUnderAWindow) { hold_cuts(windows, 400); }
 TEST(Final, WhereBatchesEndDoesNotMatterUnderWithin) { hold_cuts(within, 300); }
 
+/// Whether the oracle can list all matches of a scenario, be they final or not. Lists of others would take very long.
+bool listable(const Scenario& scenario) {
+  Scenario plain = scenario;
+  for (Standing& standing : plain.queries) standing.query.emit_final = false;
+  Judge judge(plain);
+  if (!judge.take(plain.start)) return false;
+  return std::ranges::all_of(plain.batches(), [&](const auto& batch) { return judge.take(batch); });
+}
+
 /// A run that goes on from a snapshot reports what an uninterrupted one does.
 void hold_interrupted(const Traits& traits, int cases) {
   const std::filesystem::path path = std::filesystem::temp_directory_path() / ("final-" + std::to_string(::getpid()) + ".dms");
@@ -298,7 +311,7 @@ void hold_interrupted(const Traits& traits, int cases) {
     const Scenario& scenario = waiting->scenario;
     auto whole = subject_of(scenario, 1);
     auto first = subject_of(scenario, 2);
-    if (!whole || !first) return;
+    if (!whole || !first || !listable(scenario)) return;
     for (Subject* subject : {&*whole, &*first}) subject->load(scenario.start);
     const auto batches = scenario.batches();
     const auto at = static_cast<std::size_t>(*below(static_cast<int>(batches.size()) + 1));

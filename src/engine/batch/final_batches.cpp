@@ -10,7 +10,7 @@ FinalBatches::FinalBatches(const graph::DataGraph& graph, const graph::ResolvedB
   for (const graph::Edge& edge : resolved.net.removed) {
     const auto passed = std::ranges::lower_bound(resolved.passed, edge, {}, &graph::Expired::edge);
     const bool expired = passed != resolved.passed.end() && passed->edge == edge;
-    if (window == 0 || !expired) gone_.push_back(edge);
+    if (!expired) gone_.push_back(edge);
   }
 }
 
