@@ -50,6 +50,7 @@ struct BatchOptions {
   ///   UpdateBatch::drop_first.
   /// - It ends before a record at which an edge expires that the batch inserts, or that inserts an edge again after it has
   ///   expired. A record that names a vertex after it lost its last edge and its label ends it, too.
+  /// - It also ends where the watermark has risen by a sixteenth of the least WITHIN of a query that counts.
   /// - This holds without deletions, changes of keyed edges and changes of labels. With those, the net batch decides.
   bool record_by_record = false;
 };

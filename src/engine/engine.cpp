@@ -29,6 +29,17 @@ Timestamp Engine::Impl::report_span(const StandingQuery& query) const noexcept {
   return beyond ? INT64_MAX : span;
 }
 
+// A sixteenth of the least WITHIN of a query that counts, as of a window.
+Timestamp Engine::Impl::longest_rise() const noexcept {
+  Timestamp least = 0;
+  for (const auto& [id, query] : standing) {
+    if (!query->query.within || query->query.emit_final || !query->variants.front()->bound.counts_something()) continue;
+    const Timestamp rise = std::max<Timestamp>(1, query->query.within->microseconds / 16);
+    least = least == 0 ? rise : std::min(least, rise);
+  }
+  return least;
+}
+
 Timestamp Engine::Impl::report_span(const QueryFamily& query) const noexcept {
   Timestamp span = 0;
   for (const auto& variant : query.variants) span = std::max(span, report_span(*variant));

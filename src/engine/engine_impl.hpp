@@ -69,6 +69,8 @@ struct Engine::Impl {
   [[nodiscard]] engine::ParkedMemory park(const engine::QueryFamily& query) const;
   [[nodiscard]] std::vector<engine::ParkedMemory> memories() const;
   [[nodiscard]] Timestamp report_span(const engine::StandingQuery& query) const noexcept;
+  /// By how much a batch may move the watermark, because counts are compared at its end; 0: by any time.
+  [[nodiscard]] Timestamp longest_rise() const noexcept;
   [[nodiscard]] Timestamp report_span(const engine::QueryFamily& query) const noexcept;
   void retain(Timestamp span);
   /// Whether edges are kept for the conditions of the queries, and no longer.

@@ -155,6 +155,7 @@ void Engine::Impl::BatchRun::apply() {
     engine.resolver.watch_vertex_attributes(engine.watches_vertices);
     const bool windowed = engine.window && !engine.retains();
     engine.resolver.go_by_record(windowed && wanted_->record_by_record);
+    engine.resolver.limit_rise(wanted_->record_by_record ? engine.longest_rise() : 0);
     engine.resolver.mark_changes(
         engine.retains() || (windowed && wanted_->record_by_record && !engine.standing.empty()) ||
         std::ranges::any_of(engine.standing, [](const auto& entry) { return entry.second->query.within.has_value(); }));
@@ -236,7 +237,7 @@ void Engine::Impl::BatchRun::look_for_transient() {
 void Engine::Impl::BatchRun::look_for_counts() {
   const auto counts = [](const StandingQuery* variant) { return variant->bound.counts_something(); };
   if (std::ranges::none_of(variants_, counts)) return;
-  counted_.emplace(engine_->graph, engine_->resolver, passes_[1].anchors, passes_[0].anchors);
+  counted_.emplace(engine_->graph, engine_->resolver, passes_[1], passes_[0]);
   for (const StandingQuery* variant : variants_)
     counted_->add(variant->bound, engine_->report_span(*variant), {engine_->watermark, resolved_->watermark});
 }

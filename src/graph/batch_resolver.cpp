@@ -26,6 +26,7 @@ const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject o
     cut_mark_.reset();
     updates_ = batch.updates();
     if (cuts) cut_at(first_expiry(batch, watermark));
+    if (longest_rise_ > 0) cut_at(first_rise(batch, watermark));
     look_up_.finish(*graph_, batch, updates_.size(), *workers_);
     throw_if_stopped(stop);
     labels_hold_ = look_up_.labels_hold(*graph_);
@@ -132,10 +133,34 @@ void BatchResolver::cut_at(const Cut& cut) {
 /// insertion is an edge of its own. So the batch may be cut too early, but what a look-up of ids would find does not matter.
 /// O(updates before the cut).
 BatchResolver::Cut BatchResolver::first_expiry(const UpdateBatch& batch, std::optional<Timestamp> watermark) const {
+  std::optional<Timestamp> oldest;  // of the edges that were not late
+  return first_cut(batch, watermark, [&](std::span<const Update> record, Timestamp risen) {
+    if (oldest && window_->dead(*oldest, risen)) return true;
+    for (const Update& update : record) {
+      const std::optional<Timestamp> time = update.time;
+      if (update.kind == UpdateKind::insert_edge && time && (!oldest || *time < *oldest) && !window_->dead(*time, risen))
+        oldest = time;
+    }
+    return false;
+  });
+}
+
+/// Where the watermark has risen by more than `longest_rise_` since the first record.
+BatchResolver::Cut BatchResolver::first_rise(const UpdateBatch& batch, std::optional<Timestamp> watermark) const {
+  std::optional<Timestamp> first;
+  return first_cut(batch, watermark, [&](std::span<const Update>, Timestamp risen) {
+    if (!first) first = risen;
+    Timestamp rise = 0;
+    return __builtin_sub_overflow(risen, *first, &rise) || rise > longest_rise_;
+  });
+}
+
+/// Where the records end before one for which ends(record, the watermark at it) is true.
+template <class Ends>
+BatchResolver::Cut BatchResolver::first_cut(const UpdateBatch& batch, std::optional<Timestamp> watermark, Ends&& ends) {
   const std::span<const Update> updates = batch.updates();
   const auto steps = batch.steps();
   std::optional<Timestamp> risen = watermark;
-  std::optional<Timestamp> oldest;  // of the edges that were not late
   std::size_t step = 0;
   for (std::size_t first = 0, last = 0; first < updates.size(); first = last) {
     do ++last;
@@ -148,13 +173,7 @@ BatchResolver::Cut BatchResolver::first_expiry(const UpdateBatch& batch, std::op
       risen = std::max(risen, batch.sets_watermark() ? std::min(updates[i].time, batch.watermark()) : updates[i].time);
     }
     if (last == updates.size() && batch.sets_watermark()) risen = std::max(risen, batch.watermark());
-    if (!risen) continue;
-    if (oldest && window_->dead(*oldest, *risen)) return {first, before.value_or(INT64_MIN)};
-    for (std::size_t i = first; i < last; ++i) {
-      const std::optional<Timestamp> time = updates[i].time;
-      if (updates[i].kind == UpdateKind::insert_edge && time && (!oldest || *time < *oldest) && !window_->dead(*time, *risen))
-        oldest = time;
-    }
+    if (risen && ends(updates.subspan(first, last - first), *risen)) return {first, before.value_or(INT64_MIN)};
   }
   return {updates.size(), 0};
 }

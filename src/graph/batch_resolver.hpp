@@ -71,6 +71,9 @@ class BatchResolver {
   /// - that names a vertex anew which has lost its last edge, and its label with it, in the batch.
   /// Only windows need it.
   void go_by_record(bool by_record) noexcept { by_record_ = by_record; }
+  /// From now on, a batch is cut before a record that moves the watermark by more than this from where the batch's first record
+  /// leaves it. 0: it is not.
+  void limit_rise(Timestamp longest) noexcept { longest_rise_ = longest; }
 
   /// Lets records of edges take their place by time, from the next batch on; null: in the order in which they come. It must
   /// outlive its use. A record loses against a newer one of its edge. It is counted as superseded, and its edge stays as it is.
@@ -150,6 +153,9 @@ class BatchResolver {
   };
   void cut_at(const Cut& cut);
   [[nodiscard]] Cut first_expiry(const UpdateBatch& batch, std::optional<Timestamp> watermark) const;
+  [[nodiscard]] Cut first_rise(const UpdateBatch& batch, std::optional<Timestamp> watermark) const;
+  template <class Ends>
+  [[nodiscard]] static Cut first_cut(const UpdateBatch& batch, std::optional<Timestamp> watermark, Ends&& ends);
   [[nodiscard]] std::size_t conflict() const;
   [[nodiscard]] std::size_t named_after_death() const;
   bool read_all(const UpdateBatch& batch, OnReject on_reject, std::optional<Timestamp> watermark);
@@ -265,6 +271,7 @@ class BatchResolver {
   bool retains_ = false;
   bool marks_ = false;
   bool by_record_ = false;
+  Timestamp longest_rise_ = 0;
   std::optional<Timestamp> cut_mark_;  // the watermark of a batch that is cut
   std::vector<Timestamp>
       running_;  // by update, the watermark after its record; if marks are wanted, edges expire, or time orders them

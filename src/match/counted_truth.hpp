@@ -34,7 +34,11 @@ class CountedTruth {
   CountedTruth(const plan::BoundQuery& query, std::span<const graph::Resolved> resolved);
 
   /// Edges of this time or older are not counted in this state, nor those without a time.
-  void age(GraphState state, std::optional<Timestamp> aged) noexcept { aged_[index_of(state)] = aged; }
+  void age(GraphState state, std::optional<Timestamp> aged) noexcept {
+    if (aged_[index_of(state)] == aged) return;
+    aged_[index_of(state)] = aged;
+    known_[index_of(state)].clear();
+  }
 
   /// Says what the state `lasting` leaves out. It must outlive its use. Nothing else is then asked for.
   void read_lasting(const LastingEdges* edges) noexcept {

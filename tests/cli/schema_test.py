@@ -108,7 +108,7 @@ class Events(harness.CliTest):
                 self.assertEqual(done["queries"][0]["new"], new, (size, lateness))
         for command in (replay, ("explain", "--graph", "late.csv", "--edges", "events")):
             outcome = self.fails(2, *command, "--query", IN_ORDER, "--allowed-lateness", "10m")
-            self.assertEqual(outcome.err, "deltamatch: --allowed-lateness: no query has WITHIN, so no record can come too late "
+            self.assertEqual(outcome.err, "deltamatch: --allowed-lateness: no query has WITHIN, EMIT FINAL or ALERT ONCE, so no record can come too late "
                              "for one; end a pattern with WITHIN TIME, or leave it out; with --window, edges that come too late "
                              "are always left out\n")
 

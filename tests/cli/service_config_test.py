@@ -46,7 +46,7 @@ http         127.0.0.1:9464
         graph = "graph: {edges: events, allowed_lateness: 5m}\n"
         self.write("service.yaml", LEAST + graph)
         self.fails(78, "validate", "--config", "service.yaml",
-                   says="7: graph.allowed_lateness: no query has WITHIN, so no record can come too late for one; end a pattern "
+                   says="7: graph.allowed_lateness: no query has WITHIN, EMIT FINAL or ALERT ONCE, so no record can come too late for one; end a pattern "
                         "with WITHIN TIME, or leave it out")
         self.write("service.yaml", LEAST.replace("(c)-->(a)", "(c)-->(a) WITHIN 1h") + graph)
         self.assertIn("graph        directed, no window, allowed lateness 5m\nedges        events\n",

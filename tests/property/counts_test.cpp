@@ -114,7 +114,15 @@ class WithinJudge {
     }
     for (const oracle::Embedding& match : after) {
       const bool held = before.contains(match) || grown_old.contains(match);
-      if (inserted(match, span) || (!held && stays(match, span))) appeared.insert(match);
+      if ((match.edges.empty() && !before_.vertices.contains(match.vertices[0])) || (!held && stays(match, span)))
+        appeared.insert(match);
+    }
+    std::set<Timestamp> marks;
+    for (const auto& [edge, mark] : outcome_.inserted_at) marks.insert(mark);
+    for (const Timestamp mark : marks) {  // a match with a new edge is tested with edges as old as they are when it is complete
+      for (const oracle::Embedding& match : matcher.match(model_.graph(), enumerable, aged(mark))) {
+        if (completed(match) == mark && young(match, span, mark)) appeared.insert(match);
+      }
     }
     return {without(vanished, appeared), without(appeared, vanished)};
   }
@@ -140,16 +148,15 @@ class WithinJudge {
     });
   }
 
-  /// Whether a record inserts one of its edges, and it had not aged then; or its only vertex is new.
-  [[nodiscard]] bool inserted(const oracle::Embedding& match, Timestamp span) const {
-    if (match.edges.empty()) return !before_.vertices.contains(match.vertices[0]);
+  /// The watermark at the record that inserts the last of its new edges; nothing if it has none.
+  [[nodiscard]] std::optional<Timestamp> completed(const oracle::Embedding& match) const {
     std::optional<Timestamp> mark;
     for (const oracle::DataEdge& edge : match.edges) {
       const auto at = outcome_.inserted_at.find(edge);
       if (at != outcome_.inserted_at.end() && outcome_.inserted.contains(edge))
         mark = std::max(mark, std::optional(at->second));
     }
-    return mark && young(match, span, *mark);
+    return mark;
   }
 
   /// Whether a record deletes one of its edges, and it had not aged then; or an edge of its only vertex, which ceases.

@@ -256,6 +256,12 @@ std::vector<Listed> reported(const Scenario& scenario, std::size_t batch_size, u
   return sorted(std::move(all));
 }
 
+oracle::Answer answer_of(const std::vector<Listed>& listed) {
+  oracle::Answer answer;
+  for (const Listed& match : listed) answer.insert(match.embedding);
+  return answer;
+}
+
 /// On a stream in order of time without deletions, where batches end does not matter, however time jumps.
 void hold_cuts(const Traits& traits, int cases) {
   hold(cases, [&] {
@@ -280,8 +286,8 @@ void hold_cuts(const Traits& traits, int cases) {
     for (const std::size_t size : {std::size_t{2}, std::size_t{7}, scenario.stream.size() + 1}) {
       const std::vector<Listed> other = reported(scenario, size, 1);
       if (other == one) continue;
-      fail(rc::toString(scenario) + "\nbatches of 1 report " + std::to_string(one.size()) + " matches, batches of " +
-           std::to_string(size) + " report " + std::to_string(other.size()));
+      fail(rc::toString(scenario) + "\nbatches of 1 report" + text(answer_of(one)) + "\nbatches of " + std::to_string(size) +
+           " report" + text(answer_of(other)));
     }
   });
 }

@@ -103,10 +103,10 @@ class Simulation {
     return binding;
   }
 
-  static Timestamp time_of(const Listed& match, std::optional<Timestamp> watermark) {
+  [[nodiscard]] Timestamp time_of(const Listed& match, std::optional<Timestamp> watermark) const {
     std::optional<Timestamp> newest;
     for (const oracle::DataEdge& edge : match.embedding.edges) newest = std::max(newest, edge.time);
-    if (!match.cause.empty() && newest) return *newest;
+    if (!match.cause.empty() && newest) return std::max(*newest, before_.value_or(INT64_MIN / 2));
     return watermark.value_or(INT64_MIN / 2);
   }
 

@@ -84,10 +84,11 @@ class Checker {
 
   void lateness() {
     const auto& queries = config_.service.queries;
-    const auto has_within = [](const ingest::ServiceQuery& query) { return query.query.within.has_value(); };
+    const auto has_within = [](const ingest::ServiceQuery& query) { return allows_lateness(query.query); };
     // Without any query there is a warning, and those that come later may have it.
     if (config_.service.engine.allowed_lateness == 0 || queries.empty() || std::ranges::any_of(queries, has_within)) return;
-    top_.section("graph").refuse("allowed_lateness", "no query has WITHIN, so no record can come too late for one",
+    top_.section("graph").refuse("allowed_lateness",
+                                 "no query has WITHIN, EMIT FINAL or ALERT ONCE, so no record can come too late for one",
                                  "end a pattern with WITHIN TIME, or leave it out");
   }
 

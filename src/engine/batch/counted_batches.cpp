@@ -13,10 +13,12 @@ void CountedBatches::add(const plan::BoundQuery& query, Timestamp span, const Wa
   };
   added = std::make_unique<match::CountedBatch>(match::CountedBatch{.inserted = inserted_,
                                                                     .removed = removed_,
+                                                                    .inserted_marks = inserted_marks_,
                                                                     .resolved = resolved_,
                                                                     .vertices = query.vertices() == 1 ? &*vertices_ : nullptr,
                                                                     .aged_before = aged(watermarks.before),
-                                                                    .aged_after = aged(watermarks.after)});
+                                                                    .aged_after = aged(watermarks.after),
+                                                                    .span = span});
 }
 
 void CountedBatches::filter(BatchListing& listing) const {

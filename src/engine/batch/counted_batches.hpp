@@ -26,9 +26,13 @@ class CountedBatches {
 
   /// Prepares for the staged batch. `inserted` and `removed`: the changed edges, without those that only age. All must outlive
   /// it.
-  CountedBatches(const graph::DataGraph& graph, const graph::BatchResolver& resolver, std::span<const graph::Edge> inserted,
-                 std::span<const graph::Edge> removed)
-      : resolver_(&resolver), inserted_(inserted), removed_(removed), resolved_(graph.resolved()) {}
+  CountedBatches(const graph::DataGraph& graph, const graph::BatchResolver& resolver, const match::PassWork& inserted,
+                 const match::PassWork& removed)
+      : resolver_(&resolver),
+        inserted_(inserted.anchors),
+        inserted_marks_(inserted.marks),
+        removed_(removed.anchors),
+        resolved_(graph.resolved()) {}
 
   /// Adds the query of the next task. `span`: how long edges are young enough for it; 0: for ever.
   void add(const plan::BoundQuery& query, Timestamp span, const Watermarks& watermarks);
@@ -42,6 +46,7 @@ class CountedBatches {
  private:
   const graph::BatchResolver* resolver_;
   std::span<const graph::Edge> inserted_;
+  std::span<const Timestamp> inserted_marks_;
   std::span<const graph::Edge> removed_;
   std::vector<graph::Resolved> resolved_;
   std::optional<graph::VertexChanges> vertices_;               // if a query has one vertex

@@ -24,10 +24,10 @@ void append(std::string& bytes, const Id& id) {
   }
 }
 
-/// The time of a new match. One that is final has its moment. Else it is that of its newest edge if the batch has inserted one
-/// of its edges, and edges have times. Else something beside it has made it appear, so it is the batch's.
+/// The time of a new match. It is that of its newest edge if the batch has inserted one of its edges, and edges have times, but
+/// not before the watermark: a match may come late. One that is final has its moment, or a later newest edge. Else something
+/// beside the match has made it appear, so the time is the batch's.
 Timestamp time_of(const OnceBatch& batch, const match::FinalRule* final_rule, const ListedMatch& match) {
-  if (final_rule != nullptr) return final_rule->moment(*batch.graph.edge_table, match.edges);
   std::optional<Timestamp> newest;
   bool inserted = false;
   for (const graph::Edge& edge : match.edges) {
@@ -35,13 +35,16 @@ Timestamp time_of(const OnceBatch& batch, const match::FinalRule* final_rule, co
     newest = std::max(newest, batch.graph.edge_table->time(edge.which));
     inserted = inserted || std::ranges::binary_search(batch.inserted, edge);
   }
-  if (inserted && newest) return *newest;
+  if (final_rule != nullptr && !inserted) return final_rule->moment(*batch.graph.edge_table, match.edges);
+  if (final_rule != nullptr) newest = std::max(newest, std::optional(final_rule->moment(*batch.graph.edge_table, match.edges)));
+  if (inserted && newest) return std::max(*newest, batch.watermark_before.value_or(INT64_MIN));
   return batch.watermark.value_or(INT64_MIN);
 }
 
 Timestamp until(const OnceBatch& batch, const match::FinalRule* final_rule, const ListedMatch& match) {
   if (final_rule != nullptr) return INT64_MIN;
   if (batch.report_span == 0 || match.edges.empty() || !batch.graph.edge_table) return INT64_MAX;
+  if (batch.graph.model() == EdgeModel::keyed) return INT64_MAX;  // a correction may keep its edges young
   Timestamp newest = INT64_MIN;
   for (const graph::Edge& edge : match.edges)
     newest = std::max(newest, batch.graph.edge_table->time(edge.which).value_or(INT64_MAX));

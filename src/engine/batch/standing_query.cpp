@@ -1,5 +1,7 @@
 #include "engine/batch/standing_query.hpp"
 
+#include "deltamatch/error.hpp"
+
 namespace deltamatch::engine {
 
 namespace {
@@ -26,6 +28,10 @@ void StandingQuery::refresh_plans() {
 QueryFamily::QueryFamily(const Query& wanted, const QueryOptions& how, graph::DataGraph& graph, Timestamp lateness)
     : query(wanted), options(how) {
   validate(query, "query " + query.name);
+  if (options.induced && graph.keeps_loops()) {
+    throw Error(ErrorKind::configuration, "query " + query.name, "induced matches of a graph that keeps self-loops",
+                "leave self-loops out, or ask for matches that are not induced");
+  }
   if (query.once) once = std::make_unique<OnceRule>(*query.once, lateness);
   for (query::Variant& variant : query::expand(query)) {
     variants.push_back(std::make_unique<StandingQuery>(variant.query, options, graph, std::move(variant.paths)));
