@@ -7,6 +7,7 @@
 #include "match/anchor_conditions.hpp"
 #include "match/conditional_enumerator.hpp"
 #include "match/family_rule.hpp"
+#include "match/lane_search.hpp"
 #include "match/matcher.hpp"
 #include "match/pieces.hpp"
 #include "match/plan_index.hpp"
@@ -30,6 +31,9 @@ constexpr std::uint32_t max_shares = 64;
 // The same for a root, from which paths go on to all of its neighbours.
 constexpr std::uint32_t share_root_degree = 512;
 
+// Plans of queries with more edges are tried alone.
+constexpr std::size_t most_edges_together = 60;
+
 // For listing: the steps of the first walk at an anchor. Each further sum and walk has `more_steps` times as many.
 constexpr std::uint64_t first_steps = 64;
 constexpr std::uint64_t more_steps = 8;
@@ -37,6 +41,20 @@ constexpr std::uint64_t more_steps = 8;
 struct ShareSum {
   __extension__ __int128 sum = 0;
   bool done = false;
+};
+
+/// Some plans of a group, as a thread searches along them in one pass.
+struct KnownLanes {
+  explicit KnownLanes(std::uint64_t bits, std::span<const LanePlans::Lane> lanes)
+      : together(bits), plans(lanes), memory(lanes.size()), recorders(lanes.size()) {}
+  std::uint64_t together;
+  LanePlans plans;
+  StepBudget step_budget{nullptr};
+  std::vector<TimeSearch::Memory> memory;  // this and the following by lane
+  std::vector<Recorder> recorders;
+  std::vector<TimeSearch> searches;
+  std::vector<FoundSink*> sinks;
+  std::vector<PlanResult*> results;
 };
 
 struct Worker {
@@ -51,8 +69,8 @@ struct Worker {
   AnchorConditions anchor_conditions;
   std::vector<std::uint32_t> taken;  // indices of pieces
   std::vector<DonatedWork> donated;
-  std::uint32_t lacking_anchor = 0;  // the anchor at which these plans had no edges to go on with
-  std::vector<PlanRef> lacking;
+  LaneSearch lanes;
+  std::vector<std::vector<std::unique_ptr<KnownLanes>>> known;  // by group of the family rule
 };
 
 class CpuMatcher final : public Matcher {
@@ -88,7 +106,7 @@ class CpuMatcher final : public Matcher {
         time_pass_.emplace(time_lists_.show(graph, passes[p], wanted));
       }
       find_dead_plans(tasks);
-      find_leaders(tasks);
+      group_plans(tasks);
       if (!passes[p].anchors.empty()) match_pass(graph, passes[p].pass, passes[p].anchors, tasks, into, stop);
       if (!passes[p].roots.empty()) match_roots(graph, passes[p].roots, tasks, into, stop);
       if (!passes[p].left.empty()) match_left(graph, passes[p].left, tasks, into, stop);
@@ -129,36 +147,31 @@ class CpuMatcher final : public Matcher {
     }
   }
 
-  /// Finds the plans that need not be tried where another one of their family lacks edges. Anchors and bounds of a bound query
-  /// never change, so this holds for all batches with the same tasks.
-  void find_leaders(std::span<const QueryTask> tasks) {
+  /// Finds the plans that are tried together. Anchors and bounds of a bound query never change, so this holds for all passes
+  /// and batches with the same tasks.
+  void group_plans(std::span<const QueryTask> tasks) {
     const auto same_family = [](const QueryTask& a, const QueryTask& b) { return a.family == b.family; };
-    if (!time_pass_ || std::ranges::adjacent_find(tasks, same_family) == tasks.end()) {
-      leaders_.reset();
+    if (!time_pass_ || std::ranges::adjacent_find(tasks, same_family) == tasks.end() || !may_group(tasks)) {
+      families_.reset();
       return;
     }
-    std::vector<std::uint64_t> known{dead_.empty() ? 0U : 1U};
+    std::vector<std::uint64_t> known;
     for (const QueryTask& task : tasks) known.insert(known.end(), {task.query->id, task.family});
-    if (leaders_ && known == led_) return;
-    leaders_.emplace(tasks, [&](std::size_t task, std::size_t plan) {
-      return in_time_order(*tasks[task].query) && (dead_.empty() || dead_[task][plan] == 0);
+    if (families_ && known == grouped_) return;
+    families_.emplace(tasks, [&](std::size_t task, std::size_t plan) {
+      const plan::BoundQuery& query = *tasks[task].query;
+      if (!in_time_order(query) || query.edges.size() > most_edges_together) return 0;
+      return TimeSearch::may_match_in_order(query, tasks[task].plans->plans[plan]) ? 1 : 2;
     });
-    led_ = std::move(known);
+    grouped_ = std::move(known);
   }
 
-  /// Whether the plan that decides for this one lacked edges at the anchor. A thread takes the pieces of an anchor in a row.
-  static bool is_led_to_nothing(const Worker& worker, const Piece& piece, const FamilyRule& leaders) {
-    if (worker.lacking.empty() || worker.lacking_anchor != piece.anchor) return false;
-    const PlanRef* leader = leaders.leader(piece.plan);
-    return leader != nullptr && std::ranges::any_of(worker.lacking, [&](const PlanRef& plan) {
-             return plan.task == leader->task && plan.plan == leader->plan;
-           });
-  }
-
-  static void note_lack(Worker& worker, const Piece& piece) {
-    if (worker.lacking_anchor != piece.anchor) worker.lacking.clear();
-    worker.lacking_anchor = piece.anchor;
-    worker.lacking.push_back(piece.plan);
+  /// Whether plans of a family may be tried together. They are ended together, and no step is counted.
+  static bool may_group(std::span<const QueryTask> tasks) noexcept {
+    return std::ranges::all_of(tasks, [](const QueryTask& task) { return task.steps == StepBudget::unbounded; }) &&
+           std::ranges::adjacent_find(tasks, [](const QueryTask& a, const QueryTask& b) {
+             return a.family == b.family && a.stop != b.stop;
+           }) == tasks.end();
   }
 
   void match_pass(const graph::DataGraph& graph, Pass pass, std::span<const graph::Edge> anchors,
@@ -214,7 +227,7 @@ class CpuMatcher final : public Matcher {
                    const StopFlag* stop) {
     const auto may_match = [&](std::size_t i, unsigned thread) {
       const PlanRef& plan = pieces_[i].plan;
-      return !time_relations_[plan.task] ||
+      return plan.together != 0 || !time_relations_[plan.task] ||
              state_[thread].anchor_conditions.hold(*tasks[plan.task].query, tasks[plan.task].plans->plans[plan.plan],
                                                    anchors[pieces_[i].anchor]);
     };
@@ -270,7 +283,8 @@ class CpuMatcher final : public Matcher {
                   Run&& run_piece) {
     vertices_ = graph.base().vertices();
     for (Worker& worker : state_) {
-      worker.lacking.clear();
+      worker.known.clear();
+      worker.known.resize(families_ ? families_->groups() : 0);
       worker.narrow.resize(vertices_);
       worker.wide.resize(vertices_);
       worker.results.resize(tasks.size());
@@ -353,8 +367,11 @@ class CpuMatcher final : public Matcher {
       stop = task.stop;
     }
     if (task.watch != nullptr) task.watch->enter(thread, task.progress_index);
+    if (piece.plan.together != 0) {
+      run_together(piece.plan, anchor, pass, tasks, thread, stop);
+      return;
+    }
     if (piece.share.index == 0 && piece.rest == 0) ++worker.results[piece.plan.task].plans[piece.plan.plan].anchors;
-    if (leaders_ && is_led_to_nothing(worker, piece, *leaders_)) return;
     partial.begin(task.plans->plans[piece.plan.plan], anchor);
     const bool notes = noting_ && piece.rest == 0 && !task.query->conditional();
     if (notes) partial.lists().begin(pass);
@@ -362,6 +379,60 @@ class CpuMatcher final : public Matcher {
     if (!notes) return;
     const bool gave_away = !worker.donated.empty() && worker.donated.back().piece.anchor == piece.anchor;
     met_removed_[at] = partial.lists().met_removed() || gave_away ? 1 : 0;
+  }
+
+  /// Tries several plans of a family.
+  void run_together(const PlanRef& plans, const graph::Edge& anchor, Pass pass, std::span<const QueryTask> tasks,
+                    unsigned thread, const StopFlag* stop) {
+    Worker& worker = state_[thread];
+    const std::uint32_t group = families_->place(plans.task, plans.plan).group;
+    const std::span<const FamilyRule::Member> members = families_->members(group);
+    std::uint64_t together = plans.together;
+    for (std::size_t number = 0; number < members.size(); ++number) {
+      const QueryTask& task = tasks[members[number].task];
+      if ((together >> number & 1) != 0 &&
+          !worker.anchor_conditions.hold(*task.query, task.plans->plans[members[number].plan], anchor)) {
+        together &= ~(std::uint64_t{1} << number);
+      }
+    }
+    if (together == 0) return;
+    KnownLanes& lanes = lanes_of(worker, group, together, pass, tasks, thread);
+    for (PlanResult* result : lanes.results) ++result->anchors;
+    lanes.step_budget = StepBudget(stop);
+    if (!worker.lanes.run(lanes.plans, lanes.searches, anchor, lanes.sinks, (together & 1) != 0)) return;
+    for (std::size_t lane = 0; lane < lanes.searches.size(); ++lane)
+      lanes.results[lane]->found = checked_add(lanes.results[lane]->found, lanes.searches[lane].found());
+  }
+
+  /// The searches along these plans of a group. They are made when the pass first needs them.
+  KnownLanes& lanes_of(Worker& worker, std::uint32_t group, std::uint64_t together, Pass pass, std::span<const QueryTask> tasks,
+                       unsigned thread) {
+    auto& known = worker.known[group];
+    const auto at = std::ranges::find(known, together, &KnownLanes::together);
+    if (at != known.end()) return **at;
+    std::vector<LanePlans::Lane> plans;
+    std::vector<FamilyRule::Member> members;
+    for (std::size_t number = 0; number < families_->members(group).size(); ++number) {
+      if ((together >> number & 1) == 0) continue;
+      const FamilyRule::Member& member = members.emplace_back(families_->members(group)[number]);
+      const QueryTask& task = tasks[member.task];
+      plans.push_back({task.query, &task.plans->plans[member.plan], &*time_relations_[member.task]});
+    }
+    KnownLanes& lanes = *known.emplace_back(std::make_unique<KnownLanes>(together, plans));
+    for (std::size_t lane = 0; lane < members.size(); ++lane) {
+      const auto [t, p] = members[lane];
+      const QueryTask& task = tasks[t];
+      TimeSearch& search = lanes.searches.emplace_back(*time_pass_, *task.query, *time_relations_[t], ordered(task),
+                                                       &lanes.step_budget, lanes.memory[lane], worker.scratch);
+      if (task.span > 0 && arrivals_) search.report_by(ArrivalRule(*arrivals_, task.span));
+      if (transient_ != nullptr) search.report_by(*transient_);
+      if (task.watch != nullptr && !task.query->counts_something())
+        search.count_in(FoundCounter(task.watch->found(thread, task.progress_index), matches_of_each(task, p)));
+      lanes.recorders[lane].open(worker.results[t].records, p, task, pass);
+      lanes.sinks.push_back(task.list ? &lanes.recorders[lane] : nullptr);
+      lanes.results.push_back(&worker.results[t].plans[p]);
+    }
+    return lanes;
   }
 
   /// Runs a piece once the partial match is begun.
@@ -491,7 +562,6 @@ class CpuMatcher final : public Matcher {
           piece.share.index == 0 ? search.run(partial.plan(), partial.lists().anchor(), task.list ? &worker.recorder : nullptr)
                                  : 0;
       if (step_budget.over() && !step_budget.stopped()) return false;
-      if (leaders_ && search.lacked_edges()) note_lack(worker, piece);
       result.found = checked_add(result.found, found);
       return true;
     }
@@ -552,7 +622,7 @@ class CpuMatcher final : public Matcher {
                    std::span<const graph::Resolved> resolved, const StopFlag* stop) {
     pieces_.clear();
     split_ = false;
-    PlanIndex plan_index(graph, tasks, resolved);
+    PlanIndex plan_index(graph, tasks, resolved, families_ ? &*families_ : nullptr);
     const bool may_split = transient_ == nullptr && workers_->size() > 1 && graph.base().degree_bound() >= 2 * share_degree;
     for (std::uint32_t i = 0; i < anchors.size(); ++i) {
       if (i % 1024 == 0 && stop != nullptr && stop->load(std::memory_order_relaxed)) break;  // no piece will be run
@@ -617,8 +687,8 @@ class CpuMatcher final : public Matcher {
   std::optional<TimePass> time_pass_;                                 // of the pass, if a task reads lists in order of time
   std::vector<std::optional<TimeSearch::Relations>> time_relations_;  // by task
   std::vector<std::vector<std::uint8_t>> dead_;  // by task and plan, whether it leads nowhere; empty: none does
-  std::optional<FamilyRule> leaders_;            // of the pass, if variants of a query share work
-  std::vector<std::uint64_t> led_;               // the tasks for which it was made, and whether some of their plans are dead
+  std::optional<FamilyRule> families_;           // if plans of a family are tried together
+  std::vector<std::uint64_t> grouped_;           // the tasks for which it was made
   std::vector<Piece> pieces_;
   DonatedPieces parted_;
   BusyThreads busy_threads_;

@@ -8,7 +8,7 @@ namespace {
 
 using condition::TimeBounds;
 
-// The most plans of a family that decide for others.
+// The most groups of a family. Further plans are tried alone.
 constexpr std::size_t most_leaders = 16;
 
 /// Whether all labels of `part` are among those of `whole`. None stand for all.
@@ -21,7 +21,8 @@ unsigned end_of(const plan::BoundEdge& edge, std::uint32_t vertex) noexcept {
   return edge.source == vertex ? 0 : edge.target == vertex ? 1 : 2;
 }
 
-/// Whether an edge's times, once the anchor's is known, are among those that another edge may have.
+}  // namespace
+
 bool times_within(const TimeBounds& bounds, std::uint32_t edge, std::uint32_t anchor, const TimeBounds& other,
                   std::uint32_t other_edge, std::uint32_t other_anchor) noexcept {
   if (!other.any() || !other.binds(other_edge)) return true;
@@ -29,8 +30,6 @@ bool times_within(const TimeBounds& bounds, std::uint32_t edge, std::uint32_t an
          bounds.difference(anchor, edge) <= other.difference(other_anchor, other_edge) &&
          bounds.latest(edge) <= other.latest(other_edge) && bounds.negated_earliest(edge) <= other.negated_earliest(other_edge);
 }
-
-}  // namespace
 
 bool needs_no_less(const plan::BoundQuery& query, const plan::Plan& plan, const plan::BoundQuery& other,
                    const plan::Plan& other_plan) {
@@ -60,32 +59,40 @@ bool needs_no_less(const plan::BoundQuery& query, const plan::Plan& plan, const 
   return true;
 }
 
-FamilyRule::FamilyRule(std::span<const QueryTask> tasks, const Tells& tells) {
+FamilyRule::FamilyRule(std::span<const QueryTask> tasks, const Kind& kind) {
   for (std::size_t first = 0; first < tasks.size();) {
     std::size_t end = first + 1;
     while (end < tasks.size() && tasks[end].family == tasks[first].family) ++end;
-    if (end - first > 1) add(tasks, first, end, tells);
+    if (end - first > 1) add(tasks, first, end, kind);
     first = end;
   }
 }
 
-void FamilyRule::add(std::span<const QueryTask> tasks, std::size_t first, std::size_t end, const Tells& tells) {
-  leaders_.resize(end);
-  std::vector<PlanRef> leaders;
+void FamilyRule::add(std::span<const QueryTask> tasks, std::size_t first, std::size_t end, const Kind& kind) {
+  places_.resize(end);
+  std::vector<std::uint32_t> open;  // the groups of this family
   for (std::size_t t = first; t < end; ++t) {
     const QueryTask& task = tasks[t];
-    leaders_[t].resize(task.plans->plans.size());
-    const std::vector<PlanRef> earlier = leaders;  // of other tasks
+    places_[t].resize(task.plans->plans.size());
+    const std::size_t earlier = open.size();  // those that another task leads
     for (std::size_t p = 0; p < task.plans->plans.size(); ++p) {
-      if (!tells(t, p)) continue;
-      const auto leader = std::ranges::find_if(earlier, [&](const PlanRef& one) {
-        const QueryTask& by = tasks[one.task];
-        return needs_no_less(*task.query, task.plans->plans[p], *by.query, by.plans->plans[one.plan]);
-      });
-      if (leader != earlier.end()) {
-        leaders_[t][p] = *leader;
-      } else if (leaders.size() < most_leaders) {
-        leaders.push_back({static_cast<std::uint32_t>(t), static_cast<std::uint32_t>(p), true});
+      const int own = kind(t, p);
+      if (own == 0) continue;
+      const auto led =
+          std::find_if(open.begin(), open.begin() + static_cast<std::ptrdiff_t>(earlier), [&](std::uint32_t group) {
+            const Member& leader = groups_[group][0];
+            const QueryTask& by = tasks[leader.task];
+            return groups_[group].size() <= most_followers && kind(leader.task, leader.plan) == own &&
+                   needs_no_less(*task.query, task.plans->plans[p], *by.query, by.plans->plans[leader.plan]);
+          });
+      const Member member{static_cast<std::uint32_t>(t), static_cast<std::uint32_t>(p)};
+      if (led != open.begin() + static_cast<std::ptrdiff_t>(earlier)) {
+        places_[t][p] = {*led, static_cast<std::uint32_t>(groups_[*led].size())};
+        groups_[*led].push_back(member);
+      } else if (open.size() < most_leaders) {
+        open.push_back(static_cast<std::uint32_t>(groups_.size()));
+        places_[t][p] = {open.back(), 0};
+        groups_.push_back({member});
       }
     }
   }

@@ -9,6 +9,9 @@ namespace deltamatch::match {
 
 namespace {
 
+// Marks a plan that is tried with its leader. A leader's own bits are odd.
+constexpr std::uint64_t follower = 2;
+
 bool powers_meet_parallels(const plan::Factor& factor, std::span<const graph::Resolved> resolved) {
   const auto bad = [&](std::uint8_t power, graph::QueryRelationId query_relation) {
     return power > 1 && resolved[query_relation].parallel;
@@ -58,9 +61,13 @@ bool may_be_root(const QueryTask& task, VertexId vertex, std::span<const graph::
   });
 }
 
-PlanIndex::PlanIndex(const graph::DataGraph& graph, std::span<const QueryTask> tasks,
-                     std::span<const graph::Resolved> resolved) noexcept
-    : graph_(&graph), tasks_(tasks), resolved_(resolved), lent_(std::ranges::any_of(resolved, &graph::Resolved::lent)) {}
+PlanIndex::PlanIndex(const graph::DataGraph& graph, std::span<const QueryTask> tasks, std::span<const graph::Resolved> resolved,
+                     const FamilyRule* rule) noexcept
+    : graph_(&graph),
+      tasks_(tasks),
+      resolved_(resolved),
+      lent_(std::ranges::any_of(resolved, &graph::Resolved::lent)),
+      rule_(lent_ ? nullptr : rule) {}
 
 std::span<const PlanRef> PlanIndex::of(const graph::Edge& anchor) {
   const bool loop = anchor.tail == anchor.head;
@@ -116,7 +123,24 @@ std::vector<PlanRef> PlanIndex::find_plans(LabelId label, LabelId tail, LabelId 
       found.push_back({t, p, must_walk(plan.count, resolved_)});
     }
   }
+  if (rule_ != nullptr) group(found);
   return found;
+}
+
+// Takes out the plans whose leader is there, too.
+void PlanIndex::group(std::vector<PlanRef>& plans) const {
+  std::vector<PlanRef*> leaders(rule_->groups());
+  for (PlanRef& plan : plans) {
+    const FamilyRule::Place place = rule_->place(plan.task, plan.plan);
+    if (place.group == FamilyRule::none) continue;
+    if (place.number == 0) {
+      leaders[place.group] = &plan;
+    } else if (PlanRef* leader = leaders[place.group]; leader != nullptr) {
+      leader->together |= std::uint64_t{1} | std::uint64_t{1} << place.number;
+      plan.together = follower;
+    }
+  }
+  std::erase_if(plans, [](const PlanRef& plan) { return plan.together == follower; });
 }
 
 }  // namespace deltamatch::match

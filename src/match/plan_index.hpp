@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "match/family_rule.hpp"
 #include "match/matcher.hpp"
 
 namespace deltamatch::match {
@@ -15,6 +16,8 @@ struct PlanRef {
   std::uint32_t task;
   std::uint32_t plan;
   bool walk;  ///< count by enumeration, because the plan's sums are not valid for the current query relations
+  /// A bit for each plan of its group (FamilyRule) that is tried with it, itself included; 0: it is tried alone.
+  std::uint64_t together = 0;
 };
 
 /// Whether the plan's matches must be walked, because its sums do not count them. It may have no sums. Or merged query edges
@@ -27,21 +30,24 @@ struct PlanRef {
 /// Valid while the graph's query relations stay resolved as they are. The arguments must outlive it.
 class PlanIndex {
  public:
-  PlanIndex(const graph::DataGraph& graph, std::span<const QueryTask> tasks,
-            std::span<const graph::Resolved> resolved) noexcept;
+  /// `rule`: if not null, plans that stand in a group are tried with its leader, unless lists are lent.
+  PlanIndex(const graph::DataGraph& graph, std::span<const QueryTask> tasks, std::span<const graph::Resolved> resolved,
+            const FamilyRule* rule = nullptr) noexcept;
 
-  /// The plans for an anchor, ascending by task and plan. Valid until the next call. If lists are lent, searches two of them
-  /// per plan.
+  /// The plans for an anchor, ascending by task and plan. Those that are tried with another are left out. Valid until the next
+  /// call. If lists are lent, searches two of them per plan.
   std::span<const PlanRef> of(const graph::Edge& anchor);
 
  private:
   [[nodiscard]] std::vector<PlanRef> find_plans(LabelId label, LabelId tail, LabelId head, bool loop) const;
+  void group(std::vector<PlanRef>& plans) const;
   [[nodiscard]] bool holds(const PlanRef& plan, const graph::Edge& anchor) const;
 
   const graph::DataGraph* graph_;
   std::span<const QueryTask> tasks_;
   std::span<const graph::Resolved> resolved_;
   bool lent_;
+  const FamilyRule* rule_;
   std::vector<PlanRef> held_;
   boost::unordered_flat_map<std::uint64_t, std::vector<PlanRef>> known_;
   std::uint64_t last_key_ = 0;

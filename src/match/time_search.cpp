@@ -36,8 +36,19 @@ bool holds(std::span<const Part> parts, graph::Slot slot, Timestamp time) noexce
   });
 }
 
+/// Whether one of the edges leads to a vertex.
+template <class Part>
+bool leads_to(std::span<const Part> parts, VertexId vertex) noexcept {
+  return std::ranges::any_of(parts, [&](const Part& part) {
+    return std::any_of(part.first, part.last, [&](const Entry& entry) { return entry.neighbour == vertex; });
+  });
+}
+
 // A run with fewer entries is walked rather than counted.
 constexpr std::size_t least_counted = 8;
+
+// A run with more entries is not walked to see whether it leads to a vertex.
+constexpr std::size_t most_compared = 24;
 
 // So many entries that lie side by side are read sooner than a list of another vertex.
 constexpr std::size_t few_entries = 12;
@@ -81,13 +92,12 @@ std::uint64_t TimeSearch::run(const plan::Plan& plan, const graph::Edge& anchor,
   const ScratchScope scope(*scratch_);
   sink_ = sink;
   count_ = 0;
-  lacked_edges_ = false;
-  if (begin(plan, anchor)) close(1, 0);
+  if (place(plan, anchor) && find_ends()) close(1, 0);
   return count_;
 }
 
-// Whether the anchor meets the conditions on itself, and edges of the wanted times join its ends.
-bool TimeSearch::begin(const plan::Plan& plan, const graph::Edge& anchor) {
+// Maps the anchor's edge. Whether it meets the conditions on itself.
+bool TimeSearch::place(const plan::Plan& plan, const graph::Edge& anchor) {
   if (ordered_ && ((plan.anchor_above && anchor.head < anchor.tail) || (plan.anchor_below && anchor.head > anchor.tail)))
     return false;
   plan_ = &plan;
@@ -100,6 +110,7 @@ bool TimeSearch::begin(const plan::Plan& plan, const graph::Edge& anchor) {
   memory.edges.resize(edges);
   memory.times.resize(edges);
   memory.runs.resize(2 * edges);
+  memory.wanted.resize(edges);
   memory.chosen.clear();
   memory.vertices[plan.tail] = anchor.tail;
   memory.vertices[plan.head] = anchor.head;
@@ -112,21 +123,25 @@ bool TimeSearch::begin(const plan::Plan& plan, const graph::Edge& anchor) {
   memory.times[edge] = time.value_or(no_time);
   latest_ = time ? pass_->latest(*time) : INT64_MAX;
   memory.chosen.push_back(edge);
-  if (!conditions_hold(1, 0, 0)) return false;
-  lacked_edges_ = true;
-  for (std::uint32_t e = 0; e < edges; ++e) {
+  return conditions_hold(1, 0, 0);
+}
+
+// Whether edges of the wanted times join the ends of the anchor.
+bool TimeSearch::find_ends() {
+  Memory& memory = *memory_;
+  for (std::uint32_t e = 0; e < query_->edges.size(); ++e) {
     const plan::BoundEdge& bound = query_->edges[e];
-    for (const std::uint32_t end : {plan.tail, plan.head}) {
+    for (const std::uint32_t end : {plan_->tail, plan_->head}) {
       const bool at_source = bound.source == end;
-      if (e == edge || (!at_source && bound.target != end)) continue;
+      if (e == plan_->anchor.edge || (!at_source && bound.target != end)) continue;
       const Interval wanted = interval(e);
       if (wanted.empty()) return false;
       Run& run = memory.runs[2 * e + (at_source ? 0 : 1)];
       run = run_at(e, at_source, memory.vertices[end], wanted);
       if (run.size == 0) return false;
+      memory.wanted[e] = wanted;
     }
   }
-  lacked_edges_ = false;
   return true;
 }
 
@@ -141,7 +156,11 @@ TimeSearch::Run TimeSearch::find_run(std::uint32_t edge, bool at_source, const I
   const plan::BoundEdge& bound = query_->edges[edge];
   const std::uint32_t end = at_source ? bound.source : bound.target;
   if (!is_end_of_anchor(end)) return run_at(edge, at_source, memory_->vertices[end], wanted);
-  const Run& run = memory_->runs[2 * edge + (at_source ? 0 : 1)];
+  return cut(memory_->runs[2 * edge + (at_source ? 0 : 1)], wanted);
+}
+
+// The entries of a run whose times are in the interval.
+TimeSearch::Run TimeSearch::cut(const Run& run, const Interval& wanted) const {
   Part* parts = scratch_->array<Part>(run.parts.size());
   std::size_t count = 0;
   std::size_t size = 0;
@@ -197,6 +216,11 @@ bool TimeSearch::admits_edge(std::uint32_t edge, graph::Slot slot) const noexcep
   return shown;
 }
 
+/// Whether a query edge is mapped to the edge of this slot.
+bool TimeSearch::has_chosen(graph::Slot slot) const noexcept {
+  return std::ranges::any_of(memory_->chosen, [&](std::uint32_t other) { return memory_->edges[other].which == slot; });
+}
+
 bool TimeSearch::admits_vertex(const plan::Level& level, VertexId vertex) const noexcept {
   const auto at = [&](plan::Position position) {
     const std::uint32_t query_vertex = position == 0   ? plan_->tail
@@ -215,8 +239,9 @@ bool TimeSearch::admits_vertex(const plan::Level& level, VertexId vertex) const 
          std::ranges::all_of(level.candidates.below, [&](plan::Position position) { return vertex < at(position); });
 }
 
-// Matches the vertex of a level, from the shortest list that leads to it.
-void TimeSearch::descend(std::size_t level) {
+// Matches the vertex of a level, from the shortest list that leads to it. `known`: 0, or a step whose run is
+// `known_run`.
+void TimeSearch::descend(std::size_t level, std::size_t known, const Run* known_run) {
   if (step_budget_ != nullptr && !step_budget_->take()) return;
   const plan::Level& next = plan_->levels[level];
   const auto position = static_cast<plan::Position>(level + 2);
@@ -224,16 +249,25 @@ void TimeSearch::descend(std::size_t level) {
   const ScratchScope scope(*scratch_);
   std::size_t best = 0;
   Run shortest;
+  Run second;  // the shortest of the others, if there are any
   bool from_source = false;
   for (std::size_t s = 1; s < steps.size(); ++s) {
     const std::uint32_t edge = *steps[s].edge;
-    const plan::BoundEdge& bound = query_->edges[edge];
-    const Interval wanted = interval(edge);
-    if (wanted.empty()) return;
-    const bool at_source = bound.target == next.vertex;
-    const Run run = find_run(edge, at_source, wanted);
+    const bool at_source = query_->edges[edge].target == next.vertex;
+    Run run;
+    if (s == known) {
+      run = *known_run;
+    } else {
+      const Interval wanted = interval(edge);
+      if (wanted.empty()) return;
+      run = find_run(edge, at_source, wanted);
+    }
     if (run.size == 0) return;
-    if (best != 0 && run.size >= shortest.size) continue;
+    if (best != 0 && run.size >= shortest.size) {
+      if (second.size == 0 || run.size < second.size) second = run;
+      continue;
+    }
+    second = shortest;
     best = s;
     shortest = run;
     from_source = at_source;
@@ -249,14 +283,17 @@ void TimeSearch::descend(std::size_t level) {
       return;
     }
   }
+  const bool compares = second.size != 0 && second.size <= most_compared;
+  const bool tests = std::ranges::any_of(steps, [](const plan::ConditionStep& step) { return !step.conditions.empty(); });
   for_each_entry(shortest, from_source, edge, [&](const Entry& entry, bool forward) {
+    if (compares && !leads_to<Part>(second.parts, entry.neighbour)) return true;
     if (!admits_vertex(next, entry.neighbour)) return true;
     memory_->vertices[next.vertex] = entry.neighbour;
     if (!bind(edge, entry, forward)) return true;
     if (last) {
       ++count_;
       tally_.add(1);
-    } else if (conditions_hold(position, 0, 0) && conditions_hold(position, bound, bound)) {
+    } else if (!tests || (conditions_hold(position, 0, 0) && conditions_hold(position, bound, bound))) {
       close(position, bound);
     }
     unbind();
@@ -340,14 +377,9 @@ void TimeSearch::close(plan::Position position, std::uint64_t bound) {
   }
 }
 
-// Maps a query edge to the edge of an entry. Both of its ends must be matched. Returns false if another one has that edge.
-bool TimeSearch::bind(std::uint32_t edge, const Entry& entry, bool forward) noexcept {
+// Maps a query edge to the edge of an entry. Both of its ends must be matched.
+void TimeSearch::choose(std::uint32_t edge, const Entry& entry, bool forward) noexcept {
   Memory& memory = *memory_;
-  if (distinct_) {
-    for (const std::uint32_t other : memory.chosen) {
-      if (memory.edges[other].which == entry.slot) return false;
-    }
-  }
   const VertexId source = memory.vertices[query_->edges[edge].source];
   const VertexId target = memory.vertices[query_->edges[edge].target];
   if (graph_->directed()) {
@@ -359,7 +391,6 @@ bool TimeSearch::bind(std::uint32_t edge, const Entry& entry, bool forward) noex
   }
   memory.times[edge] = entry.time;
   memory.chosen.push_back(edge);
-  return true;
 }
 
 // Tests the conditions of a position that read steps of `with` and no steps but those in `bound`. With none at all: those that

@@ -71,6 +71,8 @@ class TimePass {
 };
 
 class TimeSearch {
+  friend class LaneSearch;  // runs several at once
+
   /// A part of a list that is in order of time.
   struct Part {
     const graph::TimeLists::Entry* first;
@@ -88,12 +90,14 @@ class TimeSearch {
   class Memory {
    private:
     friend class TimeSearch;
+    friend class LaneSearch;
     std::vector<VertexId> vertices;     // by query vertex
     std::vector<std::uint32_t> tags;    // by query edge
     std::vector<graph::Edge> edges;     // by query edge
     std::vector<Timestamp> times;       // by query edge
     std::vector<std::uint32_t> chosen;  // query edges that have an image, in the order in which they got it
     std::vector<Run> runs;              // by query edge and end (source, target), at the anchor's ends
+    std::vector<Interval> wanted;       // by query edge, of these runs
   };
   /// Which relations hold the images of each query edge, at each of its ends. Of one pass over one graph.
   class Relations {
@@ -101,6 +105,9 @@ class TimeSearch {
     explicit Relations(const plan::BoundQuery& query);
     /// Adds to `wanted`, which is by relation, those that hold an image of any query edge.
     void add_to(std::vector<bool>& wanted) const;
+
+    /// By relation, whether it holds an image of the query edge of a run.
+    [[nodiscard]] const std::vector<std::uint8_t>& admitted(std::size_t run) const noexcept { return admitted_[run]; }
 
    private:
     friend class TimeSearch;
@@ -141,8 +148,9 @@ class TimeSearch {
 
   /// Finds the matches of an anchor on a plan. Passes them to `sink` if it is not null. Returns their number.
   std::uint64_t run(const plan::Plan& plan, const graph::Edge& anchor, FoundSink* sink);
-  /// Whether the last run ended at once, because no edge of the wanted labels and times joins an end of the anchor.
-  [[nodiscard]] bool lacked_edges() const noexcept { return lacked_edges_; }
+
+  /// What the last run has found.
+  [[nodiscard]] std::uint64_t found() const noexcept { return count_; }
 
   /// From now on, matches are also counted in `tally`, as they are found.
   void count_in(const FoundCounter& tally) noexcept { tally_ = tally; }
@@ -152,7 +160,8 @@ class TimeSearch {
   void report_by(const TransientRule& rule) noexcept { transient_ = &rule; }
 
  private:
-  [[nodiscard]] bool begin(const plan::Plan& plan, const graph::Edge& anchor);
+  [[nodiscard]] bool place(const plan::Plan& plan, const graph::Edge& anchor);
+  [[nodiscard]] bool find_ends();
   /// Whether the runs at a query vertex have been found when the search began.
   [[nodiscard]] bool is_end_of_anchor(std::uint32_t query_vertex) const noexcept {
     return query_vertex == plan_->tail || query_vertex == plan_->head;
@@ -160,14 +169,21 @@ class TimeSearch {
   [[nodiscard]] Interval interval(std::uint32_t edge) const noexcept;
   [[nodiscard]] Run run_at(std::uint32_t edge, bool at_source, VertexId vertex, const Interval& wanted) const;
   [[nodiscard]] Run find_run(std::uint32_t edge, bool at_source, const Interval& wanted) const;
-  void descend(std::size_t level);
+  [[nodiscard]] Run cut(const Run& run, const Interval& wanted) const;
+  void descend(std::size_t level, std::size_t known = 0, const Run* known_run = nullptr);
   template <class Try>
   void for_each_entry(const Run& run, bool at_source, std::uint32_t edge, Try&& attempt);
   [[nodiscard]] std::optional<std::uint64_t> count_run(std::size_t level, std::uint32_t edge, bool at_source,
                                                        const Run& run) const;
   void close(plan::Position position, std::uint64_t bound);
   [[nodiscard]] bool admits_vertex(const plan::Level& level, VertexId vertex) const noexcept;
-  [[nodiscard]] bool bind(std::uint32_t edge, const graph::TimeLists::Entry& entry, bool forward) noexcept;
+  [[nodiscard]] bool has_chosen(graph::Slot slot) const noexcept;
+  void choose(std::uint32_t edge, const graph::TimeLists::Entry& entry, bool forward) noexcept;
+  [[nodiscard]] bool bind(std::uint32_t edge, const graph::TimeLists::Entry& entry, bool forward) noexcept {
+    if (distinct_ && has_chosen(entry.slot)) return false;
+    choose(edge, entry, forward);
+    return true;
+  }
   void unbind() noexcept { memory_->chosen.pop_back(); }
   [[nodiscard]] bool conditions_hold(plan::Position position, std::uint64_t bound, std::uint64_t with) const;
   [[nodiscard]] bool admits_edge(std::uint32_t edge, graph::Slot slot) const noexcept;
@@ -193,7 +209,6 @@ class TimeSearch {
   std::uint64_t anchor_ordinal_ = 0;
   Timestamp latest_ = INT64_MAX;  // of edges that the anchor may meet
   std::uint64_t count_ = 0;
-  bool lacked_edges_ = false;
 };
 
 }  // namespace deltamatch::match

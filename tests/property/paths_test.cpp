@@ -35,6 +35,28 @@ TEST(Paths, LabelsOfVerticesChange) { hold_on(relabelled, 300, 1); }
 TEST(Paths, SelfLoopsAreKept) { hold_on(loops, 400, 1); }
 TEST(Paths, ThreadsDoNotMatter) { hold_on(keyed, 100, 3); }
 
+/// Variants that begin alike are searched together, whatever the batches and threads.
+TEST(Paths, LongPathsInOrderOfTimeAreFound) {
+  hold(120, [] {
+    Scenario scenario = *scenarios(*below(2) == 0 ? within : events);
+    const std::string step = scenario.directed ? "]->{2,6}" : "]-{3,6}";
+    for (Standing& standing : scenario.queries) {
+      const std::string end = *below(3) != 0 ? "(a)" : "(b)";
+      const std::string order = *below(3) != 0 ? " > " : " >= ";
+      const std::string name = standing.query.name;
+      standing.query = parse_pattern(
+          "(a)-[t WHERE t.time" + order + "prev(t).time" + step + end + " WITHIN " + std::to_string(3 + *below(12)) + "us",
+          name);
+    }
+    for (const std::size_t size : {std::size_t{1}, std::size_t{3}, scenario.stream.size() + 1}) {
+      for (const unsigned threads : {1U, 3U}) {
+        auto subject = consistent_subject(scenario, threads);
+        if (subject) (void)judged_run(scenario, *subject, scenario.batches(size));
+      }
+    }
+  });
+}
+
 /// After a stream, static matching agrees with the oracle, with every filter, and with limits.
 void hold_static(const Traits& traits, int cases, unsigned threads) {
   hold(cases, [&] {
