@@ -356,9 +356,8 @@ class FileStream final : public UpdateStream {
     const std::string_view record = batch.record(reject.index);
     // If lines of edges are read as labels, some vertex gets a second label.
     const bool edges = reject.reason == RejectReason::label_conflict && options_.codec.vertices;
-    report(
-        {name_, batch.position(reject.index), reject.reason, message, record, record.size()},
-        edges ? "labels are records of a vertex and its only label; if these are edges, give the file as a graph, else " : "");
+    report({name_, batch.position(reject.index), reject.reason, message, record, record.size()},
+           edges ? "a file of labels states each vertex once; if these are edges, give the file as a graph, else " : "");
   }
 
   void report(const DeadLetter& letter, std::string_view advice = "") {

@@ -78,7 +78,7 @@ std::string_view refusal_remedy(RejectReason reason) noexcept {
     case RejectReason::too_long:
       return "raise the limit (max record)";
     case RejectReason::label_conflict:
-      return "give each vertex one label";
+      return "state the labels of each vertex once, in a record of its own";
     case RejectReason::label_limit:
       return "say which columns hold labels (columns), since so many labels may be names, or raise the limit (max labels)";
     case RejectReason::missing_time:

@@ -49,7 +49,7 @@ std::span<const Role> all_roles() noexcept {
 }
 
 std::span<const std::pair<std::string_view, Role>> usual_names() noexcept {
-  static constexpr std::array<std::pair<std::string_view, Role>, 28> names = {{
+  static constexpr std::array<std::pair<std::string_view, Role>, 30> names = {{
       {"source", Role::source},
       {"src", Role::source},
       {"from", Role::source},
@@ -62,7 +62,9 @@ std::span<const std::pair<std::string_view, Role>> usual_names() noexcept {
       {"type", Role::label},
       {"rel", Role::label},
       {"source_label", Role::source_label},
+      {"source_labels", Role::source_label},
       {"target_label", Role::target_label},
+      {"target_labels", Role::target_label},
       {"time", Role::time},
       {"timestamp", Role::time},
       {"t", Role::time},
@@ -218,13 +220,32 @@ std::string labels_in_cell(std::string_view cell) {
   return join_labels(std::move(labels));
 }
 
-void tell_several_labels(Doubts* doubts, std::string_view label) {
-  if (doubts == nullptr || is_several_labels(label) || label.find_first_of(";|:") == std::string_view::npos) return;
-  if (label.find_first_of(";|", 1) == std::string_view::npos &&
-      (label[0] != ':' || label.find(':', 1) == std::string_view::npos))
+namespace {
+
+/// Whether a text is written as several labels usually are. One label holds commas and brackets more often than a part of a
+/// list does.
+bool may_be_several(std::string_view label, bool in_list) noexcept {
+  if (label.size() < 2) return false;
+  if (label.find_first_of(in_list ? ";|," : ";|", 1) != std::string_view::npos) return true;
+  if (in_list && (label.front() == '[' || label.back() == ']')) return true;
+  return label.front() == ':' && label.find(':', 1) != std::string_view::npos;
+}
+
+}  // namespace
+
+void tell_several_labels(Doubts* doubts, std::string_view labels, LabelPlace place) {
+  if (doubts == nullptr || labels.find_first_of(";|:,[]") == std::string_view::npos) return;
+  const bool in_list = place == LabelPlace::list;
+  for (const std::string_view label : split_labels(labels)) {
+    if (!may_be_several(label, in_list) || (!in_list && is_several_labels(labels))) continue;
+    if (doubts->again("several_labels")) return;
+    const std::string_view remedy = in_list                     ? "write A;B"
+                                    : place == LabelPlace::cell ? "write A;B in a csv column called labels"
+                                                                : "write an array of labels";
+    doubts->tell("several_labels", fmt::format("the label {} seems to be several labels, but is read as one", in_ticks(label)),
+                 fmt::format("{}, or write it in backquotes in queries", remedy));
     return;
-  doubts->tell("several_labels", fmt::format("the label {} seems to be several labels, but is read as one", in_ticks(label)),
-               "call the column or field labels, or write it in backquotes in queries");
+  }
 }
 
 }  // namespace deltamatch::ingest

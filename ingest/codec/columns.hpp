@@ -177,7 +177,11 @@ class Layout {
 /// The labels in a cell of CSV that lists them, as one text (deltamatch/labels.hpp): `A;B` or `:A:B`.
 [[nodiscard]] std::string labels_in_cell(std::string_view cell);
 
-/// Reports a vertex whose label looks like several: `A;B`, `A|B` or `:A:B`. `doubts` may be null.
-void tell_several_labels(Doubts* doubts, std::string_view label);
+/// Where labels stand: one in a cell, or a list in it, or in JSON.
+enum class LabelPlace : std::uint8_t { cell, list, json };
+
+/// Reports a vertex of which a label looks like several: `A;B`, `A|B` or `:A:B`; in a list also `A,B` or `[A`. `doubts` may be
+/// null.
+void tell_several_labels(Doubts* doubts, std::string_view labels, LabelPlace place);
 
 }  // namespace deltamatch::ingest

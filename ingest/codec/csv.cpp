@@ -256,7 +256,6 @@ class CsvCodec final : public Codec {
     for (const Role role : label_lists) {
       if (!layout_.has(Role::vertex)) layout_.unset(role);
     }
-    if (layout_.has(Role::label)) layout_.unset(Role::labels);  // one label goes first
     if (edges) find_type_column(twice[static_cast<std::size_t>(Role::label)]);
     for (std::size_t r = 0; r < role_count; ++r) {
       const auto role = static_cast<Role>(r);
@@ -279,7 +278,9 @@ class CsvCodec final : public Codec {
     }
     find_unread();
     if (may_be_events()) return std::string(events);
-    maker_.list_labels(layout_.has(Role::vertex) && holds_several_labels(column_name(Role::label)));
+    maker_.list_labels(layout_.has(Role::vertex) && holds_several_labels(column_name(Role::label)),
+                       same_letters(column_name(Role::source_label), "source_labels"),
+                       same_letters(column_name(Role::target_label), "target_labels"));
     maker_.name_operations(column_name(Role::op), column_name(Role::deleted));
     return {};
   }
@@ -296,7 +297,15 @@ class CsvCodec final : public Codec {
   [[nodiscard]] bool is_called(std::string_view field, Role role) const {
     const auto& name = spec_.name(role);
     if (name) return !name->empty() && (field == *name || field == without_blanks(*name));
-    return spec_.usual(role) && role_by_usual_name(field) == role;
+    return spec_.usual(role) && role_by_usual_name(field) == role && !is_named(field);
+  }
+
+  /// Whether `columns` names the field for a role. Then no usual name holds for it.
+  [[nodiscard]] bool is_named(std::string_view field) const {
+    return std::ranges::any_of(all_roles(), [&](Role role) {
+      const auto& name = spec_.name(role);
+      return name && !name->empty() && (field == *name || field == without_blanks(*name));
+    });
   }
 
   [[nodiscard]] std::string column_name(Role role) const {

@@ -31,6 +31,7 @@ JsonFields::JsonFields(const CodecOptions& options, bool watches)
 void JsonFields::reserve(std::size_t size) {
   unescaped_.clear();
   unescaped_.reserve(2 * size);  // of texts with escapes, and of joined labels
+  united_.clear();
 }
 
 void JsonFields::begin() {
@@ -387,6 +388,10 @@ simdjson::error_code JsonFields::take_labels(const JsonTree::Node& node, ondeman
   unescaped_ += join_labels(std::move(labels));
   scalar = {Scalar::Kind::string, std::string_view(unescaped_).substr(start)};
   return simdjson::SUCCESS;
+}
+
+std::string_view JsonFields::unite(std::string_view labels, std::string_view others) {
+  return united_.emplace_back(add_labels(labels, others));
 }
 
 std::string JsonFields::name(Part part, Role role) const {

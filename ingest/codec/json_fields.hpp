@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +55,8 @@ class JsonFields {
   [[nodiscard]] std::string_view insertion() const noexcept {
     return inserted_in_ == removal_field_ ? std::string_view(insertion_) : std::string_view();
   }
+  /// The labels of both texts. They hold until the next record.
+  std::string_view unite(std::string_view labels, std::string_view others);
   /// The option that reads the role from the field of this name.
   [[nodiscard]] std::string columns(Role role, std::string_view name) const;
 
@@ -101,6 +104,7 @@ class JsonFields {
   std::vector<std::uint16_t> touched_;  // slots of the aliases in this object
   std::vector<Seen> seen_;              // by node
   std::uint64_t records_ = 0;           // objects begun so far, with the present one
+  std::deque<std::string> united_;
   std::string unescaped_;
   std::string removal_field_;
   std::string_view removal_;

@@ -347,13 +347,17 @@ class JsonlCodec final : public Codec {
     }
     if (!take_id(part, Role::vertex, update.source)) return RejectReason::bad_id;
     update.kind = inserts ? UpdateKind::insert_vertex : UpdateKind::delete_vertex;
-    update.source_label = label(part, has(part, Role::label) ? Role::label : Role::labels);  // one label goes first
+    update.source_label = label(part, has(part, Role::label) ? Role::label : Role::labels);
+    if (has(part, Role::label) && has(part, Role::labels))
+      update.source_label = fields_.unite(of(part, Role::label).text, of(part, Role::labels).text);
     if (inserts) {
       update.label = label(part, Role::add_labels).value_or(std::string_view());
       update.target_label = label(part, Role::remove_labels);
     }
     look_at_labels(part);
-    if (update.source_label) tell_several_labels(doubts_, *update.source_label);
+    for (const Role role : {Role::label, Role::labels}) {
+      if (!is_several_labels(of(part, role).text)) tell_several_labels(doubts_, of(part, role).text, LabelPlace::json);
+    }
     return told(properties_.take_vertex(part == Part::before ? before_ : row_, update));
   }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "deltamatch/labels.hpp"
 #include "ingest/codec/name_doubts.hpp"
 
 namespace deltamatch::ingest {
@@ -232,23 +233,28 @@ bool UpdateMaker::take_time(const Layout& layout, std::span<const std::string_vi
   return update_.time.has_value();
 }
 
-/// Reads the labels of a vertex. An empty cell says nothing.
+std::string UpdateMaker::read_list(std::string_view cell) const {
+  std::string labels = labels_in_cell(cell);
+  tell_several_labels(doubts_, labels, LabelPlace::list);
+  return labels;
+}
+
+/// Reads the labels of a vertex, those of `label` and of `labels`. An empty cell says nothing.
 void UpdateMaker::take_labels(const Layout& layout, std::span<const std::string_view> fields, bool inserts) {
   const auto cell = [&](Role role) {
     return layout.has(role) ? fields[static_cast<std::size_t>(layout.column(role))] : std::string_view();
   };
   const auto list = [&](Role role) -> std::string_view {
     if (cell(role).empty()) return {};
-    std::string& text = labels_[static_cast<std::size_t>(role) - static_cast<std::size_t>(Role::labels)];
-    return text = labels_in_cell(cell(role));
+    return labels_[static_cast<std::size_t>(role) - static_cast<std::size_t>(Role::labels)] = read_list(cell(role));
   };
   std::string_view label = list(Role::labels);
-  if (layout.has(Role::label)) {
-    label = cell(Role::label);
-    if (lists_labels_ && !label.empty()) {
-      label = labels_[0] = labels_in_cell(label);
-    } else if (!label.empty()) {
-      tell_several_labels(doubts_, label);
+  if (const std::string_view own = cell(Role::label); !own.empty()) {
+    if (lists_labels_) {
+      label = labels_[0] = add_labels(label, read_list(own));
+    } else {
+      tell_several_labels(doubts_, own, LabelPlace::cell);
+      label = label.empty() ? own : std::string_view(labels_[0] = add_labels(label, own));
     }
   }
   update_.source_label.reset();
@@ -289,6 +295,8 @@ Decoded UpdateMaker::make_fields(const Layout& layout, std::span<const std::stri
     update_.label = layout.has(Role::label) ? field(Role::label) : std::string_view(edge_label_);
     take_label(Role::source_label, update_.source_label);
     take_label(Role::target_label, update_.target_label);
+    if (lists_ends_[0] && update_.source_label) update_.source_label = labels_of_ends_[0] = read_list(*update_.source_label);
+    if (lists_ends_[1] && update_.target_label) update_.target_label = labels_of_ends_[1] = read_list(*update_.target_label);
   }
   if (doubts_ != nullptr) {
     for (const Role role : {Role::label, Role::source_label, Role::target_label}) {

@@ -36,8 +36,11 @@ class UpdateMaker {
 
   /// Names the columns of the operation as the data does. Messages use the names, and flags have values of their own.
   void name_operations(std::string op, std::string deleted);
-  /// Says whether the role label of a vertex is a list of labels.
-  void list_labels(bool lists) noexcept { lists_labels_ = lists; }
+  /// Says which of the roles label (of a vertex), source_label and target_label are lists of labels.
+  void list_labels(bool vertex, bool source, bool target) noexcept {
+    lists_labels_ = vertex;
+    lists_ends_ = {source, target};
+  }
 
   /// Returns the update that `fields` state. There must be a field for each column of the layout. `sign` goes before an op
   /// column. Views are valid until the next call.
@@ -66,6 +69,7 @@ class UpdateMaker {
 
   Decoded make_fields(const Layout& layout, std::span<const std::string_view> fields, std::optional<bool> sign);
   bool take_ends(const Layout& layout, std::span<const std::string_view> fields, bool vertex, bool inserts);
+  [[nodiscard]] std::string read_list(std::string_view cell) const;
   void take_labels(const Layout& layout, std::span<const std::string_view> fields, bool inserts);
   bool take_time(const Layout& layout, std::span<const std::string_view> fields);
   bool take_id(const Layout& layout, std::span<const std::string_view> fields, Role role, Id& id);
@@ -86,8 +90,10 @@ class UpdateMaker {
   std::string op_name_ = "op";
   std::string deleted_name_ = "deleted";
   bool op_is_flag_ = false;
-  bool lists_labels_ = false;  // the label of a vertex is a list
+  bool lists_labels_ = false;         // the label of a vertex is a list
+  std::array<bool, 2> lists_ends_{};  // the labels of an edge's source, and of its target
   std::array<std::string, label_lists.size()> labels_;
+  std::array<std::string, 2> labels_of_ends_;
   Update update_;
   std::string message_;
   std::unique_ptr<Extras> extras_;  // null: there are none

@@ -34,7 +34,14 @@ constexpr std::string_view text_remedy = "text is compared with =, <> and IN";
 constexpr std::string_view function_remedy =
     "conditions know id(a), duration('PT24H') and datetime('2026-01-31'); least and greatest; COUNT and EXISTS { ... }; "
     "and of a path count, first, last, sum, min, max and prev";
-constexpr std::string_view average_remedy = "compare the sum: sum(t.amount) >= 100 * count(t)";
+constexpr std::string_view count_remedy = "write COUNT { (s)-->(a) } >= 3, with the pattern in braces";
+constexpr std::array<Foreign, 6> other_functions{
+    {{"AVG", "compare the sum: sum(t.amount) >= 100 * count(t)"},
+     {"EXISTS", "write EXISTS { (b)-->(a) }, with the pattern in braces; of an attribute, t.amount IS NOT NULL"},
+     {"LENGTH", "write count(t), the number of steps of the path t"},
+     {"SIZE", "write count(t), the number of steps of the path t, or COUNT { (s)-->(a) } >= 3"},
+     {"DEGREE", count_remedy},
+     {"SHORTESTPATH", "write bounds behind one edge: (a)-[t]->{2,3}(b)"}}};
 constexpr std::array<Foreign, 12> foreign{{{"STARTS", text_remedy},
                                            {"ENDS", text_remedy},
                                            {"CONTAINS", text_remedy},
@@ -66,6 +73,41 @@ constexpr std::array<Function, 10> functions{
      {"MAX", Kind::maximum, Mention::Use::path, false, "write max(t.amount)"},
      {"LEAST", Kind::least, Mention::Use::attribute, false, "write least(t.amount, u.amount)"},
      {"GREATEST", Kind::greatest, Mention::Use::attribute, false, "write greatest(t.amount, u.amount)"}}};
+
+/// A duration of several parts, or with a fraction, in one unit: "1h30m" and "1.5h" are "90m". Empty if it is neither.
+std::string in_one_unit(std::string_view text) {
+  constexpr std::array<std::string_view, 7> units{"w", "d", "h", "m", "s", "ms", "us"};
+  std::int64_t total = 0;
+  while (!text.empty()) {
+    const std::size_t digits = text.find_first_not_of("0123456789");
+    if (digits == 0 || digits > 15) return {};  // also without a unit: npos
+    std::int64_t number = condition::read_duration(fmt::format("{}us", text.substr(0, digits)))->microseconds;
+    text.remove_prefix(digits);
+    std::int64_t parts = 1;  // of a whole
+    if (text[0] == '.') {
+      text.remove_prefix(1);
+      const std::size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
+      if (end == 0 || end > 3) return {};
+      for (const char c : text.substr(0, end)) {
+        number = 10 * number + (c - '0');
+        parts *= 10;
+      }
+      text.remove_prefix(end);
+    }
+    const std::size_t end = std::min(text.find_first_of("0123456789."), text.size());
+    const auto unit = condition::read_duration(fmt::format("1{}", text.substr(0, end)));
+    if (!unit || number > std::numeric_limits<std::int64_t>::max() / 4 / unit->microseconds) return {};
+    if (number * unit->microseconds % parts != 0) return {};
+    total += number * unit->microseconds / parts;
+    if (total > std::numeric_limits<std::int64_t>::max() / 2) return {};
+    text.remove_prefix(end);
+  }
+  for (const std::string_view unit : units) {
+    const std::int64_t size = condition::read_duration(fmt::format("1{}", unit))->microseconds;
+    if (total % size == 0) return fmt::format("{}{}", total / size, unit);
+  }
+  return {};
+}
 
 Expression node(Kind kind, std::vector<Expression> operands) { return {kind, {}, {}, {}, std::move(operands)}; }
 template <typename... Operands>
@@ -135,10 +177,26 @@ class ConditionParser {
   Expression negation() {
     std::size_t times = 0;
     for (; tokens_.is_keyword("NOT"); tokens_.advance()) ++times;
+    if (begins_path()) {
+      tokens_.fail("a path in a condition",
+                   fmt::format("write {}EXISTS {{ (b)-->(a) }}, with the path in braces", times % 2 == 1 ? "NOT " : ""));
+    }
     Expression result = comparison();
     if (times > max_depth) tokens_.fail("too many NOT before one condition", "two of them cancel out");
     for (; times > 0; --times) result = counted(node_of(Kind::logical_not, std::move(result)));
     return result;
+  }
+
+  /// Whether a path stands here: a vertex and an edge. No value in parentheses is followed by the signs of an edge.
+  [[nodiscard]] bool begins_path() const {
+    if (!tokens_.is(TokenKind::left_parenthesis)) return false;
+    const std::string_view rest = tokens_.source().text().substr(tokens_.now().offset);
+    const std::size_t end = rest.find_first_of("()", 1);
+    if (end == std::string_view::npos || rest[end] != ')') return false;
+    if (rest.substr(1, end - 1).find_first_of(".<>='\"") != std::string_view::npos) return false;
+    const std::string_view behind = rest.substr(end + 1);
+    return std::ranges::any_of(std::array{"--", "-[", "<--", "<-["},
+                               [&](const char* edge) { return behind.starts_with(edge); });
   }
 
   [[nodiscard]] std::optional<Kind> comparison_here() const {
@@ -287,11 +345,14 @@ class ConditionParser {
     const auto* known = std::find_if(functions.begin(), functions.end(),
                                      [&](const Function& f) { return !name.backquoted && same_word(name.text, f.word); });
     if (known == functions.end()) {
-      const bool average = !name.backquoted && same_word(name.text, "AVG");
+      const auto* other = std::ranges::find_if(
+          other_functions, [&](const Foreign& f) { return !name.backquoted && same_word(name.text, f.word); });
       tokens_.fail_at(name.offset, fmt::format("unknown function '{}'", shown(name.text)),
-                      average ? average_remedy : function_remedy);
+                      other == other_functions.end() ? function_remedy : other->remedy);
     }
     tokens_.advance();
+    if (known->kind == Kind::steps && (tokens_.is(TokenKind::left_parenthesis) || tokens_.is(TokenKind::star)))
+      tokens_.fail("a pattern that is counted in parentheses", count_remedy);
     if (known->kind == Kind::least || known->kind == Kind::greatest) return extreme(*known);
     if (!tokens_.is(TokenKind::word))
       tokens_.fail_expected(known->kind == Kind::id ? "the name of a vertex" : "the name of an edge", known->remedy);
@@ -357,6 +418,9 @@ class ConditionParser {
     const std::size_t unit = std::min(text.find_first_not_of("0123456789"), text.size());
     if (unit > 0 && condition::read_duration(fmt::format("1{}", text.substr(unit))))
       tokens_.fail(fmt::format("the duration '{}' is too long", shown(text)), "write at most 106751991d");
+    if (const std::string whole = in_one_unit(text); !whole.empty())
+      tokens_.fail(fmt::format("the duration '{}' is not one whole number and a unit", shown(text)),
+                   fmt::format("write {}", whole));
     tokens_.fail(fmt::format("'{}' is no number that can be compared", shown(text)), number_remedy);
   }
 
@@ -438,6 +502,10 @@ Duration parse_period(Tokens& tokens, std::string_view keyword) {
   const auto* duration = std::get_if<Duration>(&value.literal);
   if (duration == nullptr || duration->microseconds <= 0)
     tokens.fail_at(offset, fmt::format("{} needs a positive duration", keyword), duration_remedy);
+  if (tokens.is(TokenKind::number)) {
+    const std::string whole = in_one_unit(fmt::format("{}us{}", duration->microseconds, tokens.now().text));
+    tokens.fail_at(offset, "a duration in two parts", whole.empty() ? std::string(duration_remedy) : "write " + whole);
+  }
   return *duration;
 }
 

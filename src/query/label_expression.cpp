@@ -95,7 +95,12 @@ class Parser {
     if (!tokens_.is(TokenKind::word)) tokens_.fail_expected("a label", remedy);
     if (is_several_labels(tokens_.now().text) || is_absence(tokens_.now().text))
       tokens_.fail("a label with the byte 0x1f, or 0x1e at its beginning", "write several labels as :A&B");
-    return {Node::Kind::label, tokens_.take().text, {}};
+    const bool negates = tokens_.is_keyword("NOT");
+    const std::size_t offset = tokens_.now().offset;
+    Node label{Node::Kind::label, tokens_.take().text, {}};
+    if (negates && tokens_.is(TokenKind::word) && !tokens_.is_keyword("WHERE"))
+      tokens_.fail_at(offset, "unexpected 'NOT'", "write a label that must be absent as :!A");
+    return label;
   }
 
   Tokens& tokens_;

@@ -222,6 +222,7 @@ Token Lexer::next() {
   if (length == 0) {
     token.kind = symbol(rest[0]);
     if (token.kind == TokenKind::end && in_labels_) token.kind = label_symbol(rest[0]);
+    if (rest[0] == ';' && in_labels_) source_.fail(position_, "unexpected ';'", "write labels that must all be there as :A&B");
     if (token.kind == TokenKind::end) refuse_character(source_, position_, in_condition_);
     length = 1;
   }

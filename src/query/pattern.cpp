@@ -7,8 +7,8 @@
 //           | "<" "-" ["[" step "]"] "-" [braces]   right to left;                   <--
 //           | "-" ["[" step "]"] "-" [braces]       undirected;                      --
 //   step    = [word] [labels] [star] [values] ["WHERE" condition]
-//   star    = "*" number | "*" [number] ".." number
 //   braces  = "{" number "}" | "{" number "," number "}"
+//   star    = "*" number | "*" [number] ".." number
 //   element = [word] [labels] [values] ["WHERE" condition]
 //   values  = "{" word ":" literal {"," word ":" literal} "}"
 //   labels  = ":" any-of {":" word}
@@ -44,6 +44,7 @@ namespace query {
 namespace {
 
 constexpr std::string_view vertex_remedy = "write a vertex as (name:Label), (name), (:Label) or ()";
+constexpr std::string_view bounds_remedy = "write the bounds behind one edge: (a)-[t]->{2,3}(b)";
 constexpr std::string_view close_remedy =
     "write a vertex as (name:Label), and other characters than letters, digits and _ in backquotes";
 constexpr std::string_view edge_remedy = "write an edge as -[:LABEL]->, <-[:LABEL]-, -[:LABEL]-, -->, <-- or --";
@@ -120,6 +121,7 @@ class PatternParser final : public CountedPatterns {
       } while (tokens_.is(TokenKind::comma));
       tokens_.expect(TokenKind::pipe, "',' or '|'", "write COUNT { DISTINCT s | (s)-->(a) }");
     }
+    if (tokens_.is_keyword("MATCH")) tokens_.fail("MATCH in a counted pattern", "leave it out: braces hold a path");
     path();
     while (tokens_.is(TokenKind::comma)) {
       tokens_.advance();
@@ -130,7 +132,12 @@ class PatternParser final : public CountedPatterns {
       where();
     }
     if (!tokens_.is(TokenKind::right_brace)) {
-      if (tokens_.is_keyword("WITHIN")) tokens_.fail("WITHIN in a counted pattern", "write it at the end of the whole pattern");
+      for (const std::string_view clause : {"WITHIN", "ALERT", "EMIT"}) {
+        if (tokens_.is_keyword(clause))
+          tokens_.fail(fmt::format("{} in a counted pattern", clause), "write it at the end of the whole pattern");
+      }
+      if (tokens_.is_keyword("RETURN"))
+        tokens_.fail("RETURN in a counted pattern", "leave it out: matches of what is in braces are counted");
       if (!pending_.empty()) refuse_after_condition("'}'");
       tokens_.fail_expected("',', WHERE or '}'", "close what is counted by a brace");
     }
@@ -145,14 +152,32 @@ class PatternParser final : public CountedPatterns {
   }
 
   void path() {
+    for (const std::string_view choice : {"SHORTEST", "ANY", "ALL", "SHORTESTPATH", "ALLSHORTESTPATHS"}) {
+      if (tokens_.is_keyword(choice)) tokens_.fail(fmt::format("unexpected '{}'", shown(tokens_.now().text)), bounds_remedy);
+    }
+    if (tokens_.is(TokenKind::word) && names_path()) {
+      tokens_.fail_expected("a vertex", fmt::format("leave '{} =' out: a path has no name, and in a file the file's name is "
+                                                    "the query's",
+                                                    shown(tokens_.now().text)));
+    }
     std::uint32_t left = vertex();
     while (tokens_.is(TokenKind::minus) || tokens_.is(TokenKind::less)) left = edge(left);
+  }
+
+  /// Whether an equals sign stands behind the present word.
+  [[nodiscard]] bool names_path() const {
+    const Token& name = tokens_.now();
+    const std::string_view rest = tokens_.source().text().substr(name.offset);
+    const std::size_t behind = name.backquoted ? rest.find('`', 1) + 1 : name.text.size();
+    const std::size_t sign = rest.find_first_not_of(" \t\r\n", behind);
+    return sign != std::string_view::npos && rest[sign] == '=';
   }
 
   /// Parses one mention of a vertex and returns the vertex's index.
   std::uint32_t vertex() {
     const std::size_t offset = tokens_.now().offset;
     tokens_.expect(TokenKind::left_parenthesis, "a vertex", vertex_remedy);
+    if (tokens_.is(TokenKind::left_parenthesis)) tokens_.fail("a path in parentheses", bounds_remedy);
     std::string name;
     if (tokens_.is(TokenKind::word) && !tokens_.is_keyword("WHERE")) {
       if (tokens_.now().text.empty()) tokens_.fail("the name is empty", "leave it out: () is a vertex without a name");

@@ -47,7 +47,8 @@ std::optional<Flaw> check_vertices(const Query& query) {
   if (count + looped < min_query_vertices && !alone) {
     return Flaw{count == 0 ? Subject::query : Subject::vertex, 0,
                 fmt::format("the query has {} {}", count, count == 1 ? "vertex" : "vertices"),
-                fmt::format("write a query of {} to {} vertices", min_query_vertices, max_query_vertices)};
+                fmt::format("write a query of {} to {} vertices{}", min_query_vertices, max_query_vertices,
+                            count == 1 ? ", or let its condition count" : "")};
   }
   if (count > max_query_vertices) {
     return Flaw{Subject::vertex, max_query_vertices, fmt::format("the query has {} vertices", count),

@@ -433,6 +433,7 @@ class EventsAndVertices(FormsTest):
             self.assertEqual(self.warned("n.csv", *columns), [])
         self.write("m.csv", "id,label\nA,Person;Actor\n")
         self.assertEqual(self.warned("m.csv"), ["several_labels"])
+        self.assertEqual(self.warned("m.csv", "--columns", "vertex=id,labels=label"), [])
 
     def test_an_operation_that_is_not_read(self):
         for header, values in (("action", ("add", "remove")), ("event_type", ("follow", "unfollow")), ("deleted", ("false", "true")),

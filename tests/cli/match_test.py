@@ -151,8 +151,11 @@ class Match(harness.CliTest):
         self.assertEqual(counts, [math.perm(12, 5) // 2] * 3)
         self.assertIn("\nroot ", self.ok("explain", "--whole", "--graph", "big.txt", *args[2:]).out)
         self.fails(2, "explain", "--whole", *args, "--analyze", says="--whole")
-        for option in (["--induced"], ["--filter", "none"], ["--count-from", "edges"]):
+        for option in (["--filter", "none"], ["--count-from", "edges"]):
             self.fails(2, "explain", *args, *option, says="add --whole")
+        self.ok("explain", *args, "--induced")
+        self.ok("validate", "--undirected", "--query", house, "--induced")
+        self.fails(78, "explain", *args, "--induced", "--mode", "homomorphism", says="induced only with isomorphism")
         self.fails(2, "match", *args, "--count-from", "triangles", says="--count-from")
         way = ["--count-from", "vertices"]
         self.fails(2, "match", *args, *way, "--limit", 3, says="--count-from: matches are listed, not summed; leave it or --limit out")

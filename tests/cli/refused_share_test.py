@@ -71,7 +71,7 @@ class RefusedShare(harness.CliTest):
         stream = "source,target,source_label\n1,2,A\n1,3,B\n1,4,B\n"
         outcome = self.run_on(stream, name="s.csv", code=1)
         self.assertIn("deltamatch: s.csv:3: label_conflict: edge from `1` to `3`", outcome.err)
-        self.assertIn("(the first of 2); give each vertex one label", outcome.err)
+        self.assertIn("(the first of 2); state the labels of each vertex once", outcome.err)
         outcome = self.run_on("1 2\n2 3\n3 4\n", "--window", "1h", code=1)
         self.assertIn("deltamatch: s.txt:1: missing_time", outcome.err)
 

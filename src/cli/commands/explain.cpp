@@ -52,9 +52,10 @@ int explain(Explain options) {
     throw Error(ErrorKind::usage, "--whole", "a whole graph is matched once, without a stream",
                 "leave out --analyze and --updates");
   }
+  if (!options.whole) options.queries.induced = std::exchange(options.how.induced, false);
   if (!options.whole && options.how.given()) {
-    throw Error(ErrorKind::usage, "--induced, --filter, --filter-without and --count-from",
-                "these options are for matching a whole graph", "add --whole");
+    throw Error(ErrorKind::usage, "--filter, --filter-without and --count-from", "these options are for matching a whole graph",
+                "add --whole");
   }
   if (options.variants && options.analyze) {
     throw Error(ErrorKind::usage, "--variants", "what is measured is told of the longest variant only",

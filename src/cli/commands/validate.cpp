@@ -39,7 +39,8 @@ struct Validate {
   std::string config;
 
   [[nodiscard]] bool describes_queries() const {
-    return directed || self_loops || schema.given() || queries.count || queries.mode != MatchMode::isomorphism;
+    return directed || self_loops || schema.given() || queries.count || queries.induced ||
+           queries.mode != MatchMode::isomorphism;
   }
 };
 
@@ -84,7 +85,7 @@ int validate_queries(const Validate& options) {
 int validate_config(const Validate& options) {
   if (options.describes_queries()) {
     throw Error(ErrorKind::usage, "--config", "the configuration says this for its queries",
-                "leave --directed, --undirected, --self-loops, --edges, --attributes, --mode and --count out");
+                "leave --directed, --undirected, --self-loops, --edges, --attributes, --mode, --induced and --count out");
   }
   const ServiceConfig config = read_service_config(options.config);
   for (const std::string& warning : config.warnings) print_err("deltamatch: warning: " + warning + '\n');
@@ -110,6 +111,8 @@ void add_validate(const Command& program, Run& run) {
       program.add_command("validate", "Check queries or a configuration without running anything", examples);
   const auto options = std::make_shared<Validate>();
   [[maybe_unused]] const Option queries = add_query_options(command, options->queries);
+  command.add_flag("--induced", options->queries.induced, "Only matches whose vertices are joined by no further edge")
+      .group("Queries");
   add_direction_options(command, options->directed);
   add_self_loops_option(command, options->self_loops);
   add_schema_options(command, options->schema);

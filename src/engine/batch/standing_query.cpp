@@ -54,7 +54,7 @@ std::string variants_text(const QueryFamily& family) {
       matches += actuals.matches;
       anchors += actuals.anchors;
     }
-    if (anchors > 0) text += ", " + to_string(matches) + " matches found so far";
+    if (anchors > 0) text += ", " + to_string(matches) + (matches == 1 ? " match" : " matches") + " found so far";
     text += '\n';
   }
   return text;

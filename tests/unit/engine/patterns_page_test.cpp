@@ -165,7 +165,7 @@ class PatternsPage : public testing::Test {
  protected:
   PatternsPage() {
     for (const Strings& block : blocks()) {
-      if (block[0].starts_with("id,")) read(block, &PatternsPage::vertex);
+      if (block[0].starts_with("id,labels,")) read(block, &PatternsPage::vertex);
     }
     for (const Strings& block : blocks()) {
       if (block[0].starts_with("key,")) read(block, &PatternsPage::edge);

@@ -118,7 +118,7 @@ TEST(PathSyntax, WhatIsWrongIsRefusedWithARemedy) {
       {"(a)-[t]->{1,2}(b) WHERE avg(t.x) > 1",
        "1:25: unknown function 'avg'; compare the sum: sum(t.amount) >= 100 * count(t)"},
       {"(a)-[t]->{1,2}(b) WHERE length(t) > 1",
-       "1:25: unknown function 'length'; conditions know id(a), duration('PT24H') and"},
+       "1:25: unknown function 'length'; write count(t), the number of steps of the path t"},
       {"(a)-[t]->{1,2}(b) WHERE least(first(t).x) > 1", "1:41: expected ',', but found ')'; write least(t.amount, u.amount)"},
       {"(a)-[t]->{1,2}(b) WHERE count(t) > 2", "1:1: no length of the paths can satisfy the conditions; look for"},
       {"(a)-[t WHERE t.time < prev(t).time AND t.time > prev(t).time]->{2}(b)",

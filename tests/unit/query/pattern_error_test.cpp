@@ -137,9 +137,45 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"(a:\xc0\x80)", "1:4: unexpected byte 0xc0, which is not UTF-8; "}));
 
 INSTANTIATE_TEST_SUITE_P(
+    OtherLanguages, PatternErrors,
+    testing::Values(Case{"(a)-->(b) WHERE NOT (b)-->(a)", "1:21: a path in a condition; write NOT EXISTS { (b)-->(a) }"},
+                    Case{"(a)-->(b) WHERE (b:B)<-[:T]-(a)", "1:17: a path in a condition; write EXISTS { (b)-->(a) }"},
+                    Case{"(a)-->(b) WHERE id(a) = 1 AND (b)--(a)", "1:31: a path in a condition; write EXISTS { (b)-->(a) }"},
+                    Case{"(a)-->(b) WHERE EXISTS((b)-->(a))", "1:17: unknown function 'EXISTS'; write EXISTS { (b)-->(a) }"},
+                    Case{"(a) WHERE COUNT((s)-->(a)) > 2",
+                         "1:17: a pattern that is counted in parentheses; write COUNT { (s)-->(a) } >= 3"},
+                    Case{"(a) WHERE size((a)-->()) > 2", "1:11: unknown function 'size'; write count(t), the number of steps"},
+                    Case{"(a) WHERE degree(a) > 2", "1:11: unknown function 'degree'; write COUNT { (s)-->(a) } >= 3"},
+                    Case{"(a)-[t]->{1,3}(b) WHERE length(t) > 2",
+                         "1:25: unknown function 'length'; write count(t), the number of steps"},
+                    Case{"(a) WHERE COUNT { MATCH (s)-->(a) } > 2", "1:19: MATCH in a counted pattern; leave it out"},
+                    Case{"(a) WHERE COUNT { (s)-->(a) RETURN s } > 2", "1:29: RETURN in a counted pattern; leave it out"},
+                    Case{"(a) WHERE COUNT { (s)-->(a) EMIT FINAL } > 2",
+                         "1:29: EMIT in a counted pattern; write it at the end of the whole"},
+                    Case{"(a) WHERE COUNT { (s)-->(a) WHERE id(s) = 1 ALERT ONCE PER (a) EVERY 1h } > 2",
+                         "1:45: ALERT in a counted pattern; write it at the end of the whole"},
+                    Case{"(a)-->(b) WITHIN 1h30m", "1:18: the duration '1h30m' is not one whole number and a unit; write 90m"},
+                    Case{"(a)-->(b) WITHIN 1.5h", "1:18: the duration '1.5h' is not one whole number and a unit; write 90m"},
+                    Case{"(a)-->(b) WITHIN 1h 30m", "1:18: a duration in two parts; write 90m"},
+                    Case{"(a)-->(b) ALERT ONCE PER (a) EVERY 1h30m",
+                         "1:36: the duration '1h30m' is not one whole number and a unit; write 90m"},
+                    Case{"((a)-->(b)){2,3}", "1:2: a path in parentheses; write the bounds behind one edge: (a)-[t]->{2,3}(b)"},
+                    Case{"MATCH SHORTEST (a)-->(b)", "1:7: unexpected 'SHORTEST'; write the bounds behind one edge"},
+                    Case{"MATCH any (a)-->(b)", "1:7: unexpected 'any'; write the bounds behind one edge"},
+                    Case{"MATCH p=(a)-->(b)", "1:7: expected a vertex, but found 'p'; leave 'p =' out"},
+                    Case{"(a:NOT A)-->(b)", "1:4: unexpected 'NOT'; write a label that must be absent as :!A"},
+                    Case{"(a:A;B)-->(b)", "1:5: unexpected ';'; write labels that must all be there as :A&B"}));
+
+TEST(PatternError, WordsOfOtherLanguagesAreNamesToo) {
+  for (const char* pattern : {"(a:NOT)-->(b)", "(a:NOT WHERE id(a) = 1)-->(b)", "(any)-->(all)", "(a)-->(b) WHERE (5) > -3",
+                              "(a)-[t:T]->(b) WHERE (t.x) - (t.y) > 0"})
+    EXPECT_THAT(refusal(pattern), StartsWith("accepted")) << pattern;
+}
+
+INSTANTIATE_TEST_SUITE_P(
     Graph, PatternErrors,
     testing::Values(
-        Case{"(a)", "1:1: the query has 1 vertex; write a query of 2 to 32 vertices"},
+        Case{"(a)", "1:1: the query has 1 vertex; write a query of 2 to 32 vertices, or let its condition count"},
         Case{" (a), (a)", "1:2: the query has 1 vertex; "},
         Case{"(a:A)-->(b), (a:B)-->(b)",
              "1:16: vertex 'a' had other labels before; give its labels once, or the same each time"},

@@ -31,7 +31,8 @@ TEST(Validate, TakesTwoTo32Vertices) {
   EXPECT_EQ(refusal(path(31)), "accepted");
   EXPECT_EQ(refusal(path(32)), "accepted");
   EXPECT_EQ(refusal({}), "the query: the query has 0 vertices; write a query of 2 to 32 vertices");
-  EXPECT_EQ(refusal(path(1)), "the query: the query has 1 vertex; write a query of 2 to 32 vertices");
+  EXPECT_EQ(refusal(path(1)),
+            "the query: the query has 1 vertex; write a query of 2 to 32 vertices, or let its condition count");
   EXPECT_EQ(refusal(path(33)), "the query: the query has 33 vertices; write a query of 2 to 32 vertices");
 }
 
