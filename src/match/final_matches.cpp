@@ -44,10 +44,10 @@ class FinalTruth {
     const Timestamp decided = std::max(moment, newest(edges));  // a match may be complete only after its moment
     lasting_.dead = timed && batch_->window > 0 ? sum(sum(decided, rule.lateness), -batch_->window) : INT64_MIN;
     const auto there = [&](const graph::Edge& edge) { return lasting_.admits(edge); };
-    if (state_ == GraphState::lasting && !std::ranges::all_of(edges, there)) return false;
+    bool held = state_ != GraphState::lasting || std::ranges::all_of(edges, there);
     truth_.age(state_, timed && rule.span ? std::optional(sum(decided, -*rule.span)) : std::nullopt);
-    const bool held = truth_.holds(state_, vertices, edges);
-    lasting_.dead = INT64_MIN;
+    held = held && truth_.holds(state_, vertices, edges);
+    lasting_.dead = INT64_MIN;  // searches go on with all edges
     return held;
   }
 

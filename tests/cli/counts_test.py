@@ -33,6 +33,16 @@ class Counts(harness.CliTest):
         self.assertEqual(self.signs("--query", FAN, "--window", "4s", "--batch", 1),
                          [(4, "+", {"hub": "h"}), (5, "-", {"hub": "h"})])
 
+    def test_what_ages_within_a_batch_counts_at_the_record_that_completes_a_match(self):
+        """The payment is 23 hours old when its refund comes, and has aged when the batch ends."""
+        self.write("p.csv", "source,target,label,time\nc,s,PAYS,1700000000\ns,c,REFUNDS,1700082800\nx,y,PAYS,1700088200\n"
+                            "x,y,PAYS,1700200000\n")
+        unpaid = "q=(s)-[r:REFUNDS]->(c) WHERE NOT EXISTS { (c)-[p:PAYS]->(s) WHERE p.time < r.time } WITHIN 24h"
+        paid = "p=(s)-[r:REFUNDS]->(c) WHERE EXISTS { (c)-[p:PAYS]->(s) WHERE p.time < r.time } WITHIN 24h"
+        for batch in (1, 2, 3, 8192):
+            told = self.json("replay", "--updates", "p.csv", "--edges", "events", "--query", unpaid, "--query", paid, "--batch", batch)
+            self.assertEqual([(query["new"], query["removed"]) for query in told["queries"]], [(0, 0), (1, 0)], batch)
+
     def test_an_insertion_can_end_a_match(self):
         found = self.signs("--query", LONELY, "--batch", 1)
         self.assertIn((1, "+", {"a": "a", "b": "h"}), found)

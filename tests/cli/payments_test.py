@@ -49,15 +49,11 @@ class Payments(harness.CliTest):
                 self.assertEqual(self.found("--batch", 1), expected)
 
     def test_batches_do_not_change_what_is_found(self):
-        """Counts are compared at the ends of batches, so these must not span most of the day for which payments count."""
         self.generate(seed=4, charge_backs=0, recalled=0)
         expected = oracle.alerts(*oracle.read(self.dir / "p.csv"))
         self.assertEqual(expected, self.planted())
-        for batch in (1, 20, 100):
+        for batch in (1, 20, 100, 4000):
             self.assertEqual(self.found("--batch", batch), expected, batch)
-        counting = ("smurfing", "unpaid_refund")
-        found = self.found("--batch", 4000)
-        self.assertEqual(*({match for match in matches if match[1] not in counting} for matches in (found, expected)))
 
     def test_charge_backs_in_small_batches(self):
         self.generate(seed=9, charge_backs=0.05, recalled=1)

@@ -222,8 +222,8 @@ constexpr Traits within{.vertex_records = false,
                         .insertions = true,
                         .counts = true};
 
-TEST(Final, EventsAreReportedWhenNothingCanChangeThem) { hold_on(events, 1000, 1); }
-TEST(Final, KeyedEdgesAreReportedWhenNothingCanChangeThem) { hold_on(keyed, 1000, 1); }
+TEST(Final, EventsAreReportedWhenNothingCanChangeThem) { hold_on(events, 300, 1); }
+TEST(Final, KeyedEdgesAreReportedWhenNothingCanChangeThem) { hold_on(keyed, 600, 1); }
 TEST(Final, ThreadsDoNotMatter) { hold_on(keyed, 150, 3); }
 
 std::vector<Listed> sorted(std::vector<Listed> listed) {
@@ -295,9 +295,9 @@ void hold_cuts(const Traits& traits, int cases) {
 constexpr Traits insertions{
     .vertex_records = false, .windows = false, .untidy = false, .edges = EdgeModel::events, .insertions = true, .counts = true};
 
-TEST(Final, WhereBatchesEndDoesNotMatter) { hold_cuts(insertions, 300); }
-TEST(Final, WhereBatchesEndDoesNotMatterUnderAWindow) { hold_cuts(windows, 400); }
-TEST(Final, WhereBatchesEndDoesNotMatterUnderWithin) { hold_cuts(within, 300); }
+TEST(Final, WhereBatchesEndDoesNotMatter) { hold_cuts(insertions, 200); }
+TEST(Final, WhereBatchesEndDoesNotMatterUnderAWindow) { hold_cuts(windows, 200); }
+TEST(Final, WhereBatchesEndDoesNotMatterUnderWithin) { hold_cuts(within, 200); }
 
 /// Whether the oracle can list all matches of a scenario, be they final or not. Lists of others would take very long.
 bool listable(const Scenario& scenario) {
