@@ -4,6 +4,8 @@
 #include <atomic>
 #include <iterator>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "base/label_terms.hpp"
 #include "condition/counted.hpp"
@@ -46,6 +48,14 @@ graph::Direction direction(const graph::DataGraph& graph, const QueryEdge& edge,
   return from_source ? graph::Direction::out : graph::Direction::in;
 }
 
+/// What to do if the edges of these names are the two steps of a path that leads back to where it began.
+std::string ring_remedy(std::string_view first, std::string_view second) {
+  if (!first.ends_with("_1") || !second.ends_with("_2")) return {};
+  const std::string_view path = first.substr(0, first.size() - 2);
+  if (path != second.substr(0, second.size() - 2)) return {};
+  return "begin the path '" + std::string(path) + "' at 3 edges, as in {3,4}, or ";
+}
+
 /// Refuses query edges that are alike, if the graph has no such edges, or if matches of them cannot be counted once yet.
 void check_alike(const Query& query, CountMode count, const graph::DataGraph& graph, std::uint32_t own) {
   const auto alike = query::find_alike_edges(query, own);
@@ -56,7 +66,8 @@ void check_alike(const Query& query, CountMode count, const graph::DataGraph& gr
   if (graph.model() == EdgeModel::simple) {
     throw Error(ErrorKind::configuration, "query " + query.name,
                 name(*alike) + " have the same ends and labels, but the graph's edges are 'simple'",
-                "choose --edges keyed or --edges events");
+                ring_remedy(query.edges[alike->first].name, query.edges[alike->second].name) +
+                    "choose --edges keyed or --edges events");
   }
   if (count != CountMode::subgraphs) return;
   if (const auto exchange = query::find_exchange(query)) {

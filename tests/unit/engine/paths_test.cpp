@@ -234,6 +234,17 @@ TEST(Paths, ASampleEstimatesTheSumOfTheVariants) {
   EXPECT_GE(result.high, result.matches);
 }
 
+TEST(Paths, TwoStepsBackInAnyDirectionNeedParallelEdges) {
+  Engine engine({.directed = false, .threads = 1});
+  try {
+    engine.add_query(parse_pattern("(a)-[t]-{2,3}(a)", "ring"));
+    ADD_FAILURE() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("begin the path 't' at 3 edges, as in {3,4}, or choose --edges keyed"));
+  }
+  engine.add_query(parse_pattern("(a)-[t]-{3,4}(a)", "ring"));
+}
+
 TEST(Paths, ASumThatCouldExceed128BitsIsRefused) {
   using Kind = AttributeType::Kind;
   Engine engine({.threads = 1, .schema = {EdgeModel::events, {{"n", {Kind::integer}}, {"f", {Kind::real}}}, {}}});
