@@ -71,8 +71,8 @@ class BatchResolver {
   /// - that names a vertex anew which has lost its last edge, and its label with it, in the batch.
   /// Only windows need it.
   void go_by_record(bool by_record) noexcept { by_record_ = by_record; }
-  /// From now on, a batch is cut before a record that moves the watermark by more than this from where the batch's first record
-  /// leaves it. 0: it is not.
+  /// From now on, a batch is cut where the watermark would rise by more than this. The first record of the batch may move it by
+  /// any time. 0: it is not cut for this.
   void limit_rise(Timestamp longest) noexcept { longest_rise_ = longest; }
 
   /// Lets records of edges take their place by time, from the next batch on; null: in the order in which they come. It must

@@ -24,9 +24,9 @@ void append(std::string& bytes, const Id& id) {
   }
 }
 
-/// The time of a new match. It is that of its newest edge if the batch has inserted one of its edges, and edges have times, but
-/// not before the watermark: a match may come late. One that is final has its moment, or a later newest edge. Else something
-/// beside the match has made it appear, so the time is the batch's.
+/// The time of a new match. If the batch has inserted one of its edges, it is that of the newest edge. A match may come late,
+/// so it is not before the watermark. One that is final has its moment, or a later newest edge. Else something beside the match
+/// has made it appear, so the time is the batch's.
 Timestamp time_of(const OnceBatch& batch, const match::FinalRule* final_rule, const ListedMatch& match) {
   std::optional<Timestamp> newest;
   bool inserted = false;
