@@ -41,11 +41,12 @@ class FinalTruth {
   [[nodiscard]] bool holds(std::span<const VertexId> vertices, std::span<const graph::Edge> edges, Timestamp moment) {
     const FinalRule& rule = batch_->rule;
     const bool timed = moment != INT64_MIN;
-    const Timestamp decided = std::max(moment, newest(edges));  // a match may be complete only after its moment
-    lasting_.dead = timed && batch_->window > 0 ? sum(sum(decided, rule.lateness), -batch_->window) : INT64_MIN;
+    // The watermark at which it was decided: a match may be complete only after its moment.
+    const Timestamp decided = std::max(sum(moment, rule.lateness), newest(edges));
+    lasting_.dead = timed && batch_->window > 0 ? sum(decided, -batch_->window) : INT64_MIN;
     const auto there = [&](const graph::Edge& edge) { return lasting_.admits(edge); };
     bool held = state_ != GraphState::lasting || std::ranges::all_of(edges, there);
-    truth_.age(state_, timed && rule.span ? std::optional(sum(decided, -*rule.span)) : std::nullopt);
+    truth_.age(state_, timed && rule.span ? std::optional(sum(sum(decided, -rule.lateness), -*rule.span)) : std::nullopt);
     held = held && truth_.holds(state_, vertices, edges);
     lasting_.dead = INT64_MIN;  // searches go on with all edges
     return held;

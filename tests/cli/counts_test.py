@@ -36,7 +36,7 @@ class Counts(harness.CliTest):
     def test_what_ages_within_a_batch_counts_at_the_record_that_completes_a_match(self):
         """The payment is 23 hours old when its refund comes, and has aged when the batch ends."""
         self.write("p.csv", "source,target,label,time\nc,s,PAYS,1700000000\ns,c,REFUNDS,1700082800\nx,y,PAYS,1700088200\n"
-                            "x,y,PAYS,1700200000\n")
+                            "x,y,PAYS,1700120000\n")
         unpaid = "q=(s)-[r:REFUNDS]->(c) WHERE NOT EXISTS { (c)-[p:PAYS]->(s) WHERE p.time < r.time } WITHIN 24h"
         paid = "p=(s)-[r:REFUNDS]->(c) WHERE EXISTS { (c)-[p:PAYS]->(s) WHERE p.time < r.time } WITHIN 24h"
         for batch in (1, 2, 3, 8192):

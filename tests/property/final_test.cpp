@@ -47,6 +47,9 @@ void bound_counts(Expression& condition, std::uint32_t edges, Bounds& bounds) {
   }
 }
 
+/// The most matches of a query before the condition is tested. The oracle counts anew for each of them.
+constexpr std::size_t listed_at_most = 200;
+
 /// A scenario whose queries all wait, and their bounds.
 struct Waiting {
   Scenario scenario;
@@ -120,11 +123,11 @@ class FinalJudge {
   /// Throws TooMany.
   [[nodiscard]] oracle::Answer reported(std::size_t query) const {
     std::map<oracle::Embedding, bool> decided;  // by identity
-    for (const oracle::Embedding& match : outside_[query].match(before_, enumerable))
+    for (const oracle::Embedding& match : outside_[query].match(before_, listed_at_most))
       decided[oracle::identity(match)] = passed(moment(query, match), watermark_);
-    (void)outside_[query].match(model_.graph(), enumerable);  // the engine enumerates them, too
+    (void)outside_[query].match(model_.graph(), listed_at_most);  // the engine enumerates them, too
     oracle::Answer answer;
-    for (const oracle::Embedding& match : matchers_[query].match(model_.graph(), enumerable)) {
+    for (const oracle::Embedding& match : matchers_[query].match(model_.graph(), listed_at_most)) {
       const std::optional<Timestamp> at = moment(query, match);
       if (!passed(at, outcome_.watermark)) continue;
       const bool inserted =
@@ -137,7 +140,7 @@ class FinalJudge {
 
   /// How many matches are not final.
   [[nodiscard]] std::size_t waiting(std::size_t query) const {
-    const oracle::Answer all = matchers_[query].match(model_.graph(), enumerable);
+    const oracle::Answer all = matchers_[query].match(model_.graph(), listed_at_most);
     return static_cast<std::size_t>(
         std::ranges::count_if(all, [&](const auto& match) { return !passed(moment(query, match), outcome_.watermark); }));
   }
