@@ -1,7 +1,8 @@
 #include "match/counted_filter.hpp"
 
 #include <algorithm>
-#include <vector>
+
+#include "match/keep_records.hpp"
 
 namespace deltamatch::match {
 
@@ -22,8 +23,7 @@ std::optional<Timestamp> aged_at_completion(const CountedBatch& batch, std::span
 }  // namespace
 
 Records keep_counted(const plan::BoundQuery& query, const Records& records, Pass pass, const CountedBatch& batch) {
-  Records kept;
-  if (records.plans.empty() || pass == Pass::transient) return kept;
+  if (records.plans.empty() || pass == Pass::transient) return {};
   CountedTruth truth(query, batch.resolved);
   const LastingEdges lasting{.gone = batch.removed};
   const bool by_record = pass == Pass::added && batch.span > 0;
@@ -43,24 +43,7 @@ Records keep_counted(const plan::BoundQuery& query, const Records& records, Pass
     if (pass == Pass::added) return truth.holds(GraphState::after, vertices, edges);
     return truth.holds(GraphState::before, vertices, edges) && truth.holds(GraphState::aged, vertices, edges);
   };
-  const std::size_t n = query.vertices();
-  const std::size_t m = query.edges.size();
-  std::vector<graph::Edge> edges(m);
-  for (std::size_t r = 0; r < records.plans.size(); ++r) {
-    const auto words = std::span(records.words).subspan(r * (n + m), n + m);
-    const std::span<const VertexId> vertices = words.first(n);
-    for (std::size_t e = 0; e < m; ++e) {
-      const VertexId source = vertices[query.edges[e].source];
-      const VertexId target = vertices[query.edges[e].target];
-      const std::uint32_t tag = words[n + e];
-      edges[e] =
-          (tag & 1U) != 0 ? query.graph().ranked(target, source, tag >> 1) : query.graph().ranked(source, target, tag >> 1);
-    }
-    if (!holds(vertices, edges)) continue;
-    kept.words.insert(kept.words.end(), words.begin(), words.end());
-    kept.plans.push_back(records.plans[r]);
-  }
-  return kept;
+  return keep_records(query, records, holds);
 }
 
 }  // namespace deltamatch::match

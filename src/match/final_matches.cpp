@@ -9,6 +9,7 @@
 #include "condition/literal.hpp"
 #include "deltamatch/error.hpp"
 #include "match/counted_truth.hpp"
+#include "match/keep_records.hpp"
 #include "plan/condition_steps.hpp"
 
 namespace deltamatch::match {
@@ -128,31 +129,13 @@ void require_window(const Query& query, Timestamp needed, Timestamp window) {
 }
 
 Records keep_final(const plan::BoundQuery& query, const Records& records, Pass pass, const FinalBatch& batch) {
-  Records kept;
-  if (records.plans.empty()) return kept;
+  if (records.plans.empty()) return {};
   FinalTruth truth(query, batch, GraphState::lasting);
-  const std::size_t n = query.vertices();
-  const std::size_t m = query.edges.size();
-  std::vector<graph::Edge> edges(m);
-  for (std::size_t r = 0; r < records.plans.size(); ++r) {
-    const auto words = std::span(records.words).subspan(r * (n + m), n + m);
-    const std::span<const VertexId> vertices = words.first(n);
-    for (std::size_t e = 0; e < m; ++e) {
-      const VertexId source = vertices[query.edges[e].source];
-      const VertexId target = vertices[query.edges[e].target];
-      const std::uint32_t tag = words[n + e];
-      edges[e] =
-          (tag & 1U) != 0 ? query.graph().ranked(target, source, tag >> 1) : query.graph().ranked(source, target, tag >> 1);
-    }
+  return keep_records(query, records, [&](std::span<const VertexId> vertices, std::span<const graph::Edge> edges) {
     const Timestamp moment = truth.moment(edges);
-    const bool keeps = pass == Pass::removed
-                           ? batch.rule.passed(moment, batch.watermark_before)
-                           : batch.rule.passed(moment, batch.watermark) && truth.holds(vertices, edges, moment);
-    if (!keeps) continue;
-    kept.words.insert(kept.words.end(), words.begin(), words.end());
-    kept.plans.push_back(records.plans[r]);
-  }
-  return kept;
+    if (pass == Pass::removed) return batch.rule.passed(moment, batch.watermark_before);
+    return batch.rule.passed(moment, batch.watermark) && truth.holds(vertices, edges, moment);
+  });
 }
 
 FoundMatches find_final(const QueryTask& task, const FinalBatch& batch, const DueEdges& due, Workers& workers) {

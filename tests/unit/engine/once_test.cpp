@@ -1,4 +1,5 @@
 // ALERT ONCE in an engine: what is reported, what is remembered, and what is refused.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -122,6 +123,30 @@ TEST_F(Once, WithoutAnyTimeEachBindingIsReportedOnce) {
   EXPECT_EQ(signs({untimed(1)}), "+1>9");
   EXPECT_EQ(signs({untimed(2)}), "");
   EXPECT_EQ(result_.queries[0].suppressed, Count{1});
+}
+
+TEST_F(Once, MatchesThatALabelMakesAreLimitedToo) {
+  ask("(s)-[t:T]->(hub:Hub) ALERT ONCE PER (hub) EVERY 1h");
+  EXPECT_EQ(signs({edge(1, 9, 0), edge(2, 9, 1), edge(3, 9, 2)}), "");
+  const Update label{
+      .kind = UpdateKind::insert_vertex, .source = Id(std::int64_t{9}), .source_label = "Hub", .time = 3 * minute};
+  EXPECT_THAT(signs({label}), testing::MatchesRegex("\\+[123]>9")) << "one of three that appear at the same time";
+  EXPECT_EQ(result_.queries[0].added, Count{1});
+  EXPECT_EQ(result_.queries[0].suppressed, Count{2});
+}
+
+TEST_F(Once, ACorrectedEdgeThatNoLongerMatchesVanishes) {
+  engine_ = Engine({.threads = 1, .schema = {EdgeModel::keyed, {}, {}}});
+  ask("(s)-[t:T]->(hub) ALERT ONCE PER (hub) EVERY 1h");
+  const Properties key{Id(std::int64_t{7}), {}};
+  Update first = edge(1, 9, 0);
+  first.properties = &key;
+  Update corrected = edge(1, 9, 5);
+  corrected.label = "OTHER";
+  corrected.properties = &key;
+  EXPECT_EQ(signs({first}), "+1>9");
+  EXPECT_EQ(signs({corrected}), "-1>9");
+  EXPECT_EQ(result_.queries[0].removed, Count{1});
 }
 
 TEST_F(Once, AVertexThatCanChangePlacesMustBeNamedWithTheOther) {

@@ -72,6 +72,7 @@ class Resolver {
   }
   void undo() { resolver_.undo(); }
   void order_by_time() { resolver_.order_by_time(&deletions_); }
+  void limit_rise(Timestamp longest) { resolver_.limit_rise(longest); }
   void limit_labels(std::uint64_t most) { resolver_.limit_labels(most); }
   /// Resolves and settles. Returns the numbers of edges and of ignored updates: "inserted deleted expired | duplicate absent
   /// superseded late".
@@ -696,6 +697,21 @@ TEST(BatchResolver, NothingIsLateOrExpiresBeforeThereIsAWatermark) {
   graph.told.emplace(std::nullopt);  // it never goes back
   EXPECT_EQ(graph.apply({insert(9, 10, 90)}), "1 0 0 | 0 0 0 0");
   EXPECT_EQ(graph.result().watermark, 20);
+}
+
+TEST(BatchResolver, ABatchIsCutWhereTheWatermarkRisesTooFar) {
+  Resolver graph(true);
+  graph.limit_rise(10);
+  graph.apply({insert(1, 2, 100), insert(2, 3, 95), insert(3, 4, 110), insert(4, 5, 111), insert(5, 6, 90)});
+  EXPECT_TRUE(graph.result().cut);
+  EXPECT_EQ(graph.result().consumed, 3U) << "the first record moved it by any time, the others by up to 10";
+  EXPECT_EQ(graph.result().watermark, 110);
+  graph.apply({insert(4, 5, 111), insert(5, 6, 90), also(insert(6, 7, 122))});
+  EXPECT_EQ(graph.result().consumed, 1U) << "a record is not divided";
+  graph.limit_rise(0);
+  graph.apply({insert(6, 7, 122), insert(7, 8, 1'000)});
+  EXPECT_FALSE(graph.result().cut);
+  EXPECT_EQ(graph.result().consumed, 2U);
 }
 
 TEST(BatchResolver, ADeletionRestartsTheTimeOfAnEdge) {
