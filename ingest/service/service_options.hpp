@@ -137,6 +137,7 @@ struct HttpOptions {
   bool enabled = true;
   std::vector<std::string> hosts = {};  ///< names for the service, besides those that are always accepted (HttpHosts)
   bool any_host = false;                ///< accepts any name
+  std::string admin_token = {};         ///< secret: what a request for a change must have; empty: nobody may change queries
   friend bool operator==(const HttpOptions&, const HttpOptions&) = default;
 };
 

@@ -34,6 +34,28 @@ bool may_be_foreign(std::string_view host) {
   return top.find_first_not_of("0123456789") != std::string_view::npos;
 }
 
+/// Every kind of pattern and of access.
+const HttpRoutes& routes() {
+  static const HttpRoutes made({{.method = "GET", .pattern = "/metrics"},
+                                {.method = "POST", .pattern = "/reload", .access = HttpAccess::admin_if_any},
+                                {.method = "PUT", .pattern = "/v1/queries/{name}", .access = HttpAccess::admin},
+                                {.method = "GET", .pattern = "/page/{file*}"}});
+  return made;
+}
+
+bool changes(const HttpRoute& route) { return route.access != HttpAccess::everyone; }
+
+/// The target may have replaced the Host; then any origin is left to the unit tests.
+bool ends_in_host(std::string_view origin, std::string_view host, std::string_view target) {
+  const auto lower = [](char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c); };
+  if (target.find("://") != std::string_view::npos) return true;
+  return origin.size() > host.size() &&
+         std::equal(host.rbegin(), host.rend(), origin.rbegin(), [&](char a, char b) { return lower(a) == lower(b); });
+}
+
+/// Whether a file's path leads out of its folder.
+bool climbs(std::string_view path) { return path == ".." || path.starts_with("../") || path.find("/../") != path.npos; }
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -46,15 +68,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (lines.size() > 3) head.fetch_sites.push_back(line(3));
   head.fetch_mode = line(4);
   head.fetch_destination = line(5);
-  head.has_origin = lines.size() > 6;
+  if (lines.size() > 6) head.origins.push_back(line(6));
   head.host_is_optional = lines.size() > 7;
   for (const bool loopback : {true, false}) {
     const HttpHosts hosts({}, loopback);
     if (hosts.hold(line(2)) && may_be_foreign(line(2))) std::abort();
-    const HttpVerdict verdict = judge(head, hosts);
-    if (verdict.page.has_value() != (verdict.status == 200) || verdict.page.has_value() != verdict.error.empty()) std::abort();
+    const HttpVerdict verdict = judge(head, hosts, routes());
+    const bool found = verdict.route != nullptr;
+    if (found != (verdict.status == 200) || found != verdict.error.empty()) std::abort();
     if ((verdict.status == 405) == verdict.allow.empty()) std::abort();
-    if (verdict.page && !lines.empty() && head.has_origin && head.method == "POST") std::abort();
+    if (found && changes(*verdict.route) && !head.origins.empty() && !ends_in_host(line(6), line(2), line(1))) std::abort();
+    for (const auto& [name, value] : verdict.request.path) {
+      if (value.find('\0') != std::string::npos || (name == "file" && climbs(value))) std::abort();
+    }
     for (const char c : verdict.error) {
       if (c < ' ' || c > '~') std::abort();
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/error.hpp>
@@ -9,8 +10,6 @@
 #include <boost/beast/http/write.hpp>
 #include <exception>
 #include <utility>
-
-#include "ingest/text/json_text.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -30,20 +29,13 @@ constexpr std::chrono::milliseconds longest_draining{1000};
 
 }  // namespace
 
-HttpReply http_error(unsigned status, std::string_view message) {
-  HttpReply reply{status, R"({"v":1,"error":)", "application/json", {}};
-  append_json_string(reply.body, message);
-  reply.body += "}\n";
-  return reply;
-}
-
 HttpConnection::HttpConnection(asio::ip::tcp::socket socket, HttpHost& host)
     : socket_(std::move(socket)),
       host_(host),
       timer_(socket_.get_executor()),
       buffer_(host.limits().request_bytes + sizeof(rest_)) {
   parser_.header_limit(static_cast<std::uint32_t>(host.limits().request_bytes));
-  parser_.body_limit(host.limits().request_bytes);
+  parser_.body_limit(boost::none);  // the route decides
 }
 
 /// A handler that continues with `step`, unless the connection is closed by then.
@@ -86,6 +78,9 @@ void HttpConnection::late(const error_code& error, std::size_t) {
       if (is_made_) return answer_made();
       arm(host_.limits().time);
       break;
+    case Phase::streaming:
+      if (piece_.empty()) return stream_more();
+      return close();  // the client has not taken the last piece
     case Phase::answering:
     case Phase::leaving:
       close();
@@ -106,7 +101,8 @@ HttpHead HttpConnection::head() const {
   head.method = view(request.method_string());
   head.target = view(request.target());
   head.host_is_optional = request.version() < 11;
-  head.has_origin = request.count(http::field::origin) != 0;
+  const auto [origin, origins_end] = request.equal_range(http::field::origin);
+  for (auto field = origin; field != origins_end; ++field) head.origins.push_back(view(field->value()));
   const auto [host, hosts_end] = request.equal_range(http::field::host);
   for (auto field = host; field != hosts_end; ++field) head.hosts.push_back(view(field->value()));
   const auto [site, sites_end] = request.equal_range("Sec-Fetch-Site");
@@ -116,15 +112,35 @@ HttpHead HttpConnection::head() const {
   return head;
 }
 
+/// The client's address, or an empty text if it is gone.
+std::string HttpConnection::address() const {
+  error_code gone;
+  const auto client = socket_.remote_endpoint(gone);
+  return gone ? std::string() : client.address().to_string();
+}
+
 void HttpConnection::head_read(const error_code& error, std::size_t) {
   if (error) return unreadable(error);
-  const HttpVerdict verdict = judge(head(), host_.hosts());
-  if (!verdict.page) {
+  HttpVerdict verdict = judge(head(), host_.hosts(), host_.routes());
+  if (verdict.route == nullptr) {
     HttpReply reply = http_error(verdict.status, verdict.error);
-    reply.allow = verdict.allow;
+    if (!verdict.allow.empty()) reply.headers.emplace_back("Allow", verdict.allow);
     return answer(std::move(reply));
   }
-  page_ = *verdict.page;
+  const auto field = [&](std::string_view name) {
+    const auto value = parser_.get()[boost::beast::string_view(name.data(), name.size())];
+    return std::string_view(value.data(), value.size());
+  };
+  if (auto refusal = host_.token().refusal(verdict.route->access, field("authorization"), address()))
+    return answer(std::move(*refusal));
+  route_ = verdict.route;
+  request_ = std::move(verdict.request);
+  for (const std::string_view name : HttpRequest::passed_on) {
+    if (const std::string_view value = field(name); !value.empty()) request_.headers.emplace(name, value);
+  }
+  parser_.body_limit(body_limit());
+  const auto length = parser_.content_length();
+  if (length && *length > body_limit()) return unreadable(http::error::body_limit);
   const bool asks = !parser_.is_done() && boost::beast::iequals(parser_.get()[http::field::expect], "100-continue");
   if (!asks) return told_to_continue({}, 0);
   asio::async_write(socket_, asio::buffer(go_on.data(), go_on.size()), then(&HttpConnection::told_to_continue));
@@ -139,7 +155,13 @@ void HttpConnection::body_read(const error_code& error, std::size_t) {
   if (error) return unreadable(error);
   enter(Phase::waiting);
   arm(host_.limits().time);
-  host_.make(shared_from_this(), page_);
+  if (route_->body_bytes != 0) request_.body = std::move(parser_.get().body());
+  host_.make(shared_from_this(), *route_, std::move(request_));
+}
+
+/// The limit for a body of the route. One that nobody wants is dropped up to the limit for a head.
+std::size_t HttpConnection::body_limit() const noexcept {
+  return route_->body_bytes != 0 ? route_->body_bytes : host_.limits().request_bytes;
 }
 
 /// Answers a request that is malformed or too late.
@@ -154,7 +176,8 @@ void HttpConnection::unreadable(const error_code& error) {
   if (error == http::error::header_limit || error == http::error::buffer_overflow)
     return answer(http_error(431, "the request's head is longer than " + limit + " bytes; send fewer headers"));
   if (error == http::error::body_limit)
-    return answer(http_error(413, "the request's body is longer than " + limit + " bytes; send none"));
+    return answer(http_error(413, "the request's body is longer than " + std::to_string(body_limit()) + " bytes; send " +
+                                      (route_->body_bytes != 0 ? "less" : "none")));
   answer(http_error(400, "this is not a request of HTTP/1.1: " + error.message()));
 }
 
@@ -177,32 +200,93 @@ void HttpConnection::answer_made() {
   if (phase_ == Phase::waiting) answer(std::move(made_));
 }
 
-void HttpConnection::write(HttpReply reply) {
-  enter(Phase::answering);
+void HttpConnection::set_head(const HttpReply& reply) {
+  const auto view = [](std::string_view text) { return boost::beast::string_view(text.data(), text.size()); };
   response_.version(parser_.get().version() == 10 ? 10 : 11);
   response_.result(reply.status);
   response_.keep_alive(false);
-  response_.set(http::field::content_type, boost::beast::string_view(reply.type.data(), reply.type.size()));
+  if (!reply.type.empty()) response_.set(http::field::content_type, view(reply.type));
   response_.set(http::field::cache_control, "no-store");
   response_.set("X-Content-Type-Options", "nosniff");
-  if (!reply.allow.empty())
-    response_.set(http::field::allow, boost::beast::string_view(reply.allow.data(), reply.allow.size()));
   if (reply.status == 503) response_.set(http::field::retry_after, "1");
-  response_.content_length(reply.body.size());
-  if (parser_.get().method() != http::verb::head) response_.body() = std::move(reply.body);
+  for (const auto& [name, value] : reply.headers) response_.set(view(name), view(value));
+}
+
+void HttpConnection::write(HttpReply reply) {
+  const bool head_only = parser_.get().method() == http::verb::head;
+  if (reply.stream && !head_only) {
+    if (!host_.open_stream()) return write(http_error(503, "too many streams are open; close one, or try again"));
+    streams_ = true;
+  }
+  enter(Phase::answering);
+  set_head(reply);
   arm(host_.limits().time);
+  if (streams_) {
+    stream_ = std::move(reply.stream);
+    header_.emplace(response_);
+    http::async_write_header(socket_, *header_, then(&HttpConnection::begin_stream));
+    return;
+  }
+  const bool has_length = !reply.stream && reply.status != 204 && reply.status != 304;
+  if (has_length) response_.content_length(reply.body.size());
+  if (has_length && !head_only) response_.body() = std::move(reply.body);
   http::async_write(socket_, response_, then(&HttpConnection::answered));
+}
+
+/// From here on, the end of the connection is the end of the body.
+void HttpConnection::begin_stream(const error_code& error, std::size_t) {
+  if (error) return close();
+  enter(Phase::streaming);
+  stream_->start([this, self = weak_from_this()] {  // the stream is gone before the connection is
+    if (woken_.exchange(true)) return;
+    try {
+      asio::post(socket_.get_executor(), [self] {
+        if (const auto connection = self.lock()) connection->take(&HttpConnection::woke, {}, 0);
+      });
+    } catch (...) {
+      woken_ = false;  // the connection's timer asks the stream
+    }
+  });
+  drained({}, 0);  // finds out that the client has left
+  stream_more();
+}
+
+void HttpConnection::woke(const error_code&, std::size_t) {
+  woken_ = false;
+  if (phase_ == Phase::streaming && piece_.empty()) stream_more();
+}
+
+/// Sends the next piece, or waits until there is one.
+void HttpConnection::stream_more() {
+  std::optional<std::string> next = stream_->next();
+  if (!next) return end_answer();
+  piece_ = std::move(*next);
+  arm(piece_.empty() ? host_.limits().stream_pause : host_.limits().time);
+  if (!piece_.empty()) asio::async_write(socket_, asio::buffer(piece_), then(&HttpConnection::streamed));
+}
+
+void HttpConnection::streamed(const error_code& error, std::size_t) {
+  if (error) return close();
+  piece_.clear();
+  stream_more();
 }
 
 void HttpConnection::answered(const error_code& error, std::size_t) {
   host_.release(std::exchange(reserved_, 0));
   response_ = {};
+  if (error) return close();
+  end_answer();
+}
+
+/// Says that nothing more comes.
+void HttpConnection::end_answer() {
   error_code cannot;
-  if (!error) socket_.shutdown(asio::ip::tcp::socket::shutdown_send, cannot);
-  if (error || cannot) return close();
+  socket_.shutdown(asio::ip::tcp::socket::shutdown_send, cannot);
+  if (cannot) return close();
+  const bool listens = std::exchange(stream_, nullptr) != nullptr;
   enter(Phase::leaving);
   arm(std::min(host_.limits().time, longest_draining));
-  drained({}, 0);
+  if (!listens) drained({}, 0);
 }
 
 /// Reads on until the client closes its side, too.
@@ -226,6 +310,8 @@ void HttpConnection::close() noexcept {
   error_code ignored;
   socket_.close(ignored);
   timer_.cancel(ignored);
+  stream_.reset();
+  if (std::exchange(streams_, false)) host_.close_stream();
   host_.closed(*this);
 }
 

@@ -3,26 +3,11 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <utility>
 
 namespace deltamatch::ingest {
 namespace {
-
-constexpr std::string_view reading_methods = "GET, HEAD";
-
-struct Path {
-  std::string_view path;
-  HttpPage page;
-  std::string_view allow;
-};
-
-constexpr std::array<Path, 5> paths{{{"/metrics", HttpPage::metrics, reading_methods},
-                                     {"/livez", HttpPage::livez, reading_methods},
-                                     {"/readyz", HttpPage::readyz, reading_methods},
-                                     {"/status", HttpPage::status, reading_methods},
-                                     {"/reload", HttpPage::reload, "POST"}}};
 
 std::string lower(std::string_view text) {
   std::string out(text);
@@ -57,17 +42,34 @@ std::optional<std::string> host_of(std::string_view text) {
   return is_name(host) ? std::optional(host) : std::nullopt;
 }
 
-/// The path of "/path?query" or "http://host/path". The host of the second form replaces that of the header.
-std::string_view path_of(std::string_view target, std::optional<std::string_view>& host) {
+struct Target {
+  std::string_view path;
+  std::string_view query;
+  std::optional<std::string_view> host;
+};
+
+/// Splits "/path?query" or "http://host/path?query". The host of the second form replaces that of the header.
+Target target_of(std::string_view text, std::optional<std::string_view> host) {
   constexpr std::string_view scheme = "http://";
-  if (lower(target.substr(0, scheme.size())) == scheme) {
-    const std::size_t end = std::min(target.find_first_of("/?#", scheme.size()), target.size());
-    host = target.substr(scheme.size(), end - scheme.size());
-    target.remove_prefix(end);
+  Target target{{}, {}, host};
+  if (lower(text.substr(0, scheme.size())) == scheme) {
+    const std::size_t end = std::min(text.find_first_of("/?#", scheme.size()), text.size());
+    target.host = text.substr(scheme.size(), end - scheme.size());
+    text.remove_prefix(end);
   }
-  std::string_view path = target.substr(0, target.find_first_of("?#"));
-  while (path.ends_with('/')) path.remove_suffix(1);
-  return path;
+  text = text.substr(0, text.find('#'));
+  const std::size_t mark = std::min(text.find('?'), text.size());
+  target.path = text.substr(0, mark);
+  target.query = text.substr(std::min(mark + 1, text.size()));
+  return target;
+}
+
+/// Whether the request comes from a page of another origin than `host`. The scheme is not compared: a proxy may speak TLS.
+bool is_from_elsewhere(const HttpHead& head, std::string_view host) {
+  if (head.origins.empty()) return false;
+  const std::string_view origin = head.origins.front();
+  const std::size_t scheme = origin.find("://");
+  return head.origins.size() > 1 || scheme == std::string_view::npos || lower(origin.substr(scheme + 3)) != lower(host);
 }
 
 /// Whether a browser sends the request for a page of another site. Links are allowed, because the linking page does not see the
@@ -80,7 +82,13 @@ bool is_foreign(const HttpHead& head) {
   return foreign && !link;
 }
 
-HttpVerdict refused(unsigned status, std::string error) { return {std::nullopt, status, std::move(error), {}}; }
+HttpVerdict refused(unsigned status, std::string error) { return {nullptr, {}, status, std::move(error), {}}; }
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
+  return out;
+}
 
 }  // namespace
 
@@ -98,10 +106,9 @@ bool HttpHosts::hold(std::string_view host) const {
   return std::ranges::find(names_, *name) != names_.end();
 }
 
-HttpVerdict judge(const HttpHead& head, const HttpHosts& hosts) {
-  std::optional<std::string_view> host;
-  if (!head.hosts.empty()) host = head.hosts.front();
-  const std::string_view path = path_of(head.target, host);
+HttpVerdict judge(const HttpHead& head, const HttpHosts& hosts, const HttpRoutes& routes) {
+  const auto [path, query, host] =
+      target_of(head.target, head.hosts.empty() ? std::nullopt : std::optional<std::string_view>(head.hosts.front()));
   if (head.hosts.size() > 1) return refused(400, "more than one Host header; send one");
   if (!host && !head.host_is_optional) return refused(400, "no Host header; send one, as HTTP/1.1 wants it");
   if (host && !host_of(*host)) return refused(400, "the Host header is not a host and port; send e.g. Host: localhost:9464");
@@ -110,18 +117,20 @@ HttpVerdict judge(const HttpHead& head, const HttpHosts& hosts) {
                             "'; use an IP address or localhost, or list the name under http.hosts");
   }
   if (is_foreign(head)) return refused(403, "pages of other sites may not call the service; open its address directly");
-  const auto found = std::ranges::find(paths, path, &Path::path);
-  if (found == paths.end())
-    return refused(404, "there is no such path; use GET /metrics, /livez, /readyz, /status and POST /reload");
-  const bool allowed = found->page == HttpPage::reload ? head.method == "POST" : head.method == "GET" || head.method == "HEAD";
-  if (!allowed) {
-    HttpVerdict verdict = refused(405, "this path does not take that method; use " + std::string(found->allow));
-    verdict.allow = found->allow;
+  std::optional<HttpTarget> target = routes.find(head.method, path, query);
+  if (!target)
+    return refused(400, "the path or the query is no UTF-8 with each special byte as %XX, or the path has a . or .. in it");
+  if (target->allowed.empty() || !(path.empty() || path.starts_with('/')))
+    return refused(404, "there is no such path; use " + routes.listed());
+  if (target->route == nullptr) {
+    const std::string allow = joined(target->allowed);
+    HttpVerdict verdict = refused(405, "this path does not take that method; use " + allow);
+    verdict.allow = allow;
     return verdict;
   }
-  if (found->page == HttpPage::reload && head.has_origin)
-    return refused(403, "web pages may not reload the service; use curl or SIGHUP");
-  return {found->page, 200, {}, {}};
+  if (target->route->access != HttpAccess::everyone && is_from_elsewhere(head, host.value_or("")))
+    return refused(403, "pages of other sites may not change anything here; use curl, or the page that the service has");
+  return {target->route, std::move(target->request), 200, {}, {}};
 }
 
 }  // namespace deltamatch::ingest

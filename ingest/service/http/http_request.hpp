@@ -1,12 +1,11 @@
 // Decides what an HTTP request asks for and whether it is allowed, before any work is done for it.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "ingest/service/http/http_route.hpp"
 #include "ingest/service/service_options.hpp"
 
 namespace deltamatch::ingest {
@@ -38,33 +37,33 @@ class HttpHosts {
 struct HttpHead {
   std::string_view method;
   std::string_view target;
-  std::vector<std::string_view> hosts;  ///< each Host header
-  bool host_is_optional = false;        ///< HTTP/1.0
-  bool has_origin = false;
+  std::vector<std::string_view> hosts;        ///< each Host header
+  bool host_is_optional = false;              ///< HTTP/1.0
+  std::vector<std::string_view> origins;      ///< each Origin header
   std::vector<std::string_view> fetch_sites;  ///< each Sec-Fetch-Site header; likewise below
   std::string_view fetch_mode;
   std::string_view fetch_destination;
 };
 
-enum class HttpPage : std::uint8_t { metrics, livez, readyz, status, reload };
-
-/// How to answer a request: with a page or with an error.
+/// How to answer a request: with a route or with an error.
 struct HttpVerdict {
-  std::optional<HttpPage> page;
+  const HttpRoute* route = nullptr;
+  HttpRequest request;  ///< for the route; headers and body are still missing
   unsigned status = 200;
-  std::string error;       ///< the fault and the remedy
-  std::string_view allow;  ///< for 405: the allowed methods
+  std::string error;  ///< the fault and the remedy
+  std::string allow;  ///< for 405: the allowed methods
 };
 
 /// Checks a request. The first of these faults decides the answer:
 /// - The head has no valid Host, or more than one (400).
 /// - The Host does not name the service (403).
 /// - A browser sends the request for a page of another site (403). A link that a person follows is allowed.
+/// - The path or the query cannot be decoded (400).
 /// - The path does not exist (404).
 /// - The path has another method (405).
-/// - A web page asks for a reload (403).
+/// - A page of another site asks for a change (403). Its Origin is not the Host, or is sent more than once.
 ///
-/// Query strings and slashes at the end are ignored.
-[[nodiscard]] HttpVerdict judge(const HttpHead& head, const HttpHosts& hosts);
+/// The token is not checked here (HttpToken). Slashes at the end are ignored.
+[[nodiscard]] HttpVerdict judge(const HttpHead& head, const HttpHosts& hosts, const HttpRoutes& routes);
 
 }  // namespace deltamatch::ingest

@@ -18,7 +18,7 @@
 #include "deltamatch/error.hpp"
 #include "ingest/service/http/http_connection.hpp"
 #include "ingest/service/http/http_request.hpp"
-#include "ingest/service/http/metrics.hpp"
+#include "ingest/service/http/http_token.hpp"
 #include "ingest/service/signals_blocked.hpp"
 
 namespace deltamatch::ingest {
@@ -28,11 +28,9 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-constexpr std::string_view json_type = "application/json";
-constexpr std::string_view text_type = "text/plain; charset=utf-8";
 constexpr std::chrono::milliseconds pause_without_descriptors{100};
 
-/// The threads for pages of one kind, and the limit on requests that they serve or that wait for them.
+/// The threads of one kind, and the limit on requests that they serve or that wait for them.
 struct RequestPool {
   RequestPool(std::size_t thread_count, std::size_t most_) : threads(thread_count), most(most_) {}
   asio::thread_pool threads;
@@ -56,17 +54,21 @@ class RequestSlot {
 
 class HttpServer::Server final : public HttpHost {
  public:
-  Server(const HttpOptions& options, HttpHandlers handlers, Journal& journal, const HttpLimits& limits);
+  Server(const HttpOptions& options, std::vector<HttpRoute> routes, Journal& journal, const HttpLimits& limits);
   ~Server() override { stop_serving(); }
   void stop_serving();
   [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
 
   [[nodiscard]] const HttpLimits& limits() const noexcept override { return limits_; }
   [[nodiscard]] const HttpHosts& hosts() const noexcept override { return *hosts_; }
-  void make(const std::shared_ptr<HttpConnection>& connection, HttpPage page) override;
+  [[nodiscard]] const HttpRoutes& routes() const noexcept override { return routes_; }
+  [[nodiscard]] HttpToken& token() noexcept override { return token_; }
+  void make(const std::shared_ptr<HttpConnection>& connection, const HttpRoute& route, HttpRequest request) override;
   void renew(HttpConnection& connection) noexcept override;
   [[nodiscard]] bool reserve(const HttpConnection& connection, std::size_t bytes) override;
   void release(std::size_t bytes) noexcept override { answer_bytes_ -= bytes; }
+  [[nodiscard]] bool open_stream() noexcept override;
+  void close_stream() noexcept override { --streams_; }
   void closed(HttpConnection& connection) noexcept override;
   void failed(std::string_view what) noexcept override;
 
@@ -79,13 +81,13 @@ class HttpServer::Server final : public HttpHost {
   void accepted(const error_code& error, tcp::socket socket);
   void make_room();
   [[nodiscard]] Connections::iterator find(const HttpConnection& connection) noexcept;
-  [[nodiscard]] RequestPool& pool_of(HttpPage page) noexcept;
-  [[nodiscard]] HttpReply reply_to(HttpPage page) noexcept;
-  [[nodiscard]] HttpReply page_text(HttpPage page) const;
+  [[nodiscard]] RequestPool& pool_of(HttpThreads threads) noexcept;
+  [[nodiscard]] HttpReply reply_to(const HttpRoute& route, const HttpRequest& request) noexcept;
 
-  HttpHandlers handlers_;
+  const HttpRoutes routes_;
   Journal& journal_;
   HttpLimits limits_;
+  HttpToken token_;
   std::optional<HttpHosts> hosts_;
   std::uint16_t port_ = 0;
   std::atomic<bool> stopped_{false};
@@ -97,21 +99,25 @@ class HttpServer::Server final : public HttpHost {
   asio::steady_timer pause_{io_};
   Connections connections_;  // those that wait for their clients have the oldest first
   std::size_t answer_bytes_ = 0;
+  std::size_t streams_ = 0;  // of the connections
 
   std::optional<RequestPool> pages_;
   std::optional<RequestPool> health_;
   std::optional<RequestPool> reloads_;
+  std::optional<RequestPool> changes_;
   std::thread thread_;
 };
 
-HttpServer::Server::Server(const HttpOptions& options, HttpHandlers handlers, Journal& journal, const HttpLimits& limits)
-    : handlers_(std::move(handlers)), journal_(journal), limits_(limits) {
+HttpServer::Server::Server(const HttpOptions& options, std::vector<HttpRoute> routes, Journal& journal,
+                           const HttpLimits& limits)
+    : routes_(std::move(routes)), journal_(journal), limits_(limits), token_(options.admin_token, journal) {
   bind(options);
   accept();
   const SignalsBlocked signals_are_for_other_threads;
   pages_.emplace(limits_.threads, limits_.waiting);
   health_.emplace(1, limits_.waiting);
   reloads_.emplace(1, 1);
+  changes_.emplace(1, limits_.waiting);
   thread_ = std::thread([this] { serve(); });
 }
 
@@ -178,7 +184,7 @@ void HttpServer::Server::accepted(const error_code& error, tcp::socket socket) {
 }
 
 void HttpServer::Server::make_room() {
-  while (connections_.size() >= limits_.connections) {
+  while (connections_.size() - streams_ >= limits_.connections) {
     const auto oldest = std::ranges::find_if(connections_, [](const auto& connection) { return connection->idle(); });
     if (oldest == connections_.end()) return;  // the server works on all of them, and the desks limit their number
     std::shared_ptr<HttpConnection>(*oldest)->turn_away();
@@ -218,37 +224,52 @@ void HttpServer::Server::failed(std::string_view what) noexcept {
   }
 }
 
-RequestPool& HttpServer::Server::pool_of(HttpPage page) noexcept {
-  return page == HttpPage::reload ? *reloads_ : page == HttpPage::readyz ? *health_ : *pages_;
+bool HttpServer::Server::open_stream() noexcept {
+  if (streams_ >= limits_.streams) return false;
+  ++streams_;
+  return true;
 }
 
-void HttpServer::Server::make(const std::shared_ptr<HttpConnection>& connection, HttpPage page) {
-  if (page == HttpPage::livez) return connection->answer({200, "ok\n", text_type, {}});
-  RequestPool& pool = pool_of(page);
-  if (pool.asked >= pool.most) {
-    return connection->answer(page == HttpPage::reload ? http_error(409, "another reload is running; try again")
-                                                       : http_error(503, "too many requests are waiting; try again"));
+RequestPool& HttpServer::Server::pool_of(HttpThreads threads) noexcept {
+  switch (threads) {
+    case HttpThreads::health:
+      return *health_;
+    case HttpThreads::reload:
+      return *reloads_;
+    case HttpThreads::changes:
+      return *changes_;
+    case HttpThreads::pages:
+    case HttpThreads::none:
+      break;
   }
-  asio::post(pool.threads, [this, connection, page, slot = std::make_unique<RequestSlot>(pool)]() mutable {
-    connection->made(reply_to(page));
-    slot.reset();  // before the client can ask again
-    try {
-      asio::post(io_, [connection] { connection->answer_made(); });
-    } catch (...) {  // NOLINT(bugprone-empty-catch): the connection's timer sends the answer
-    }
-  });
+  return *pages_;
 }
 
-/// The reply for a page. An exception of a handler becomes an error reply.
-HttpReply HttpServer::Server::reply_to(HttpPage page) noexcept {
+void HttpServer::Server::make(const std::shared_ptr<HttpConnection>& connection, const HttpRoute& route, HttpRequest request) {
+  if (route.threads == HttpThreads::none) return connection->answer(reply_to(route, request));
+  RequestPool& pool = pool_of(route.threads);
+  if (pool.asked >= pool.most) {
+    return connection->answer(route.threads == HttpThreads::reload
+                                  ? http_error(409, "another reload is running; try again")
+                                  : http_error(503, "too many requests are waiting; try again"));
+  }
+  asio::post(pool.threads,
+             [this, connection, &route, request = std::move(request), slot = std::make_unique<RequestSlot>(pool)]() mutable {
+               connection->made(reply_to(route, request));
+               slot.reset();  // before the client can ask again
+               try {
+                 asio::post(io_, [connection] { connection->answer_made(); });
+               } catch (...) {  // NOLINT(bugprone-empty-catch): the connection's timer sends the answer
+               }
+             });
+}
+
+/// The reply of a route. An exception of its handler becomes an error reply.
+HttpReply HttpServer::Server::reply_to(const HttpRoute& route, const HttpRequest& request) noexcept {
   constexpr std::string_view last_words = R"({"error":500})";  // needs no memory
   try {
     try {
-      return page_text(page);
-    } catch (const Error& error) {
-      if (page == HttpPage::reload && error.kind() == ErrorKind::configuration) return http_error(409, error.what());
-      failed(error.what());
-      return http_error(500, error.what());
+      return stopped_ ? http_error(503, "the service is stopping") : route.handler(request);
     } catch (const std::exception& error) {
       failed(error.what());
       return http_error(500, error.what());
@@ -257,27 +278,8 @@ HttpReply HttpServer::Server::reply_to(HttpPage page) noexcept {
       return http_error(500, "unknown failure");
     }
   } catch (...) {
-    return {500, std::string(last_words), json_type, {}};
+    return {500, std::string(last_words), {}, {}, {}};
   }
-}
-
-HttpReply HttpServer::Server::page_text(HttpPage page) const {
-  if (stopped_) return http_error(503, "the service is stopping");
-  switch (page) {
-    case HttpPage::metrics:
-      return {200, handlers_.metrics(), Metrics::content_type, {}};
-    case HttpPage::readyz: {
-      const std::string reason = handlers_.not_ready();
-      return reason.empty() ? HttpReply{200, "ok\n", text_type, {}} : http_error(503, "not ready: " + reason);
-    }
-    case HttpPage::status:
-      return {200, handlers_.status() + "\n", json_type, {}};
-    case HttpPage::reload:
-      return {200, handlers_.reload() + "\n", json_type, {}};
-    case HttpPage::livez:
-      break;
-  }
-  return {200, "ok\n", text_type, {}};
 }
 
 void HttpServer::Server::stop_serving() {
@@ -289,15 +291,15 @@ void HttpServer::Server::stop_serving() {
     pause_.cancel(ignored);
     while (!connections_.empty()) std::shared_ptr<HttpConnection>(connections_.front())->close();
   });
-  for (std::optional<RequestPool>* pool : {&pages_, &health_, &reloads_}) {
+  for (std::optional<RequestPool>* pool : {&pages_, &health_, &reloads_, &changes_}) {
     if (*pool) (*pool)->threads.join();
   }
   work_.reset();
   if (thread_.joinable()) thread_.join();
 }
 
-HttpServer::HttpServer(const HttpOptions& options, HttpHandlers handlers, Journal& journal, const HttpLimits& limits)
-    : server_(std::make_unique<Server>(options, std::move(handlers), journal, limits)) {}
+HttpServer::HttpServer(const HttpOptions& options, std::vector<HttpRoute> routes, Journal& journal, const HttpLimits& limits)
+    : server_(std::make_unique<Server>(options, std::move(routes), journal, limits)) {}
 
 HttpServer::~HttpServer() = default;
 

@@ -17,6 +17,7 @@
 #include "deltamatch/misfit.hpp"
 #include "ingest/service/http/http_server.hpp"
 #include "ingest/service/http/metrics.hpp"
+#include "ingest/service/http/service_routes.hpp"
 #include "ingest/service/kafka/ownership.hpp"
 #include "ingest/service/loop/pipeline.hpp"
 #include "ingest/service/loop/start_graph.hpp"
@@ -127,8 +128,8 @@ void Service::Impl::keep_alive(const std::stop_token& done) const {
 void Service::Impl::serve_http() {
   if (!options.http.enabled) return;
   http.emplace(options.http,
-               HttpHandlers{[this] { return metrics_text(); }, [this] { return not_ready(); }, [this] { return status(); },
-                            [this] { return reload(); }},
+               service_routes({[this] { return metrics_text(); }, [this] { return not_ready(); }, [this] { return status(); },
+                               [this] { return reload(); }}),
                journal);
   journal.tell(Level::info, "listening", {{"address", fmt::format("{}:{}", options.http.host, http->port())}});
 }

@@ -12,6 +12,7 @@
 #include "cli/options/small_file.hpp"
 #include "deltamatch/error.hpp"
 #include "ingest/codec/schema_text.hpp"
+#include "ingest/service/http/http_token.hpp"
 
 namespace deltamatch::cli {
 namespace {
@@ -201,9 +202,25 @@ void read_hosts(Section& section, ingest::HttpOptions& http) {
   }
 }
 
+/// A token travels in a header, so not every character can be part of one.
+void read_admin_token(Section& section, ingest::HttpOptions& http) {
+  std::string token;
+  if (!section.secret("admin_token", token)) return;
+  if (token.size() < ingest::HttpToken::least_length) {
+    section.refuse("admin_token", fmt::format("the token has fewer than {} characters", ingest::HttpToken::least_length),
+                   "make one: head -c 24 /dev/urandom | base64");
+  } else if (!std::ranges::all_of(token, [](unsigned char c) { return std::isgraph(c) != 0; })) {
+    section.refuse("admin_token", "the token has a character that is no visible ASCII, or more than one line",
+                   "make one: head -c 24 /dev/urandom | base64");
+  } else {
+    http.admin_token = std::move(token);
+  }
+}
+
 void read_http(Section section, ingest::HttpOptions& http) {
   const Node* const listen = section.find_text("listen");
   read_hosts(section, http);
+  read_admin_token(section, http);
   section.finish();
   if (listen == nullptr) return;
   if (listen->text == "off") {

@@ -147,7 +147,7 @@ shutdown_timeout: 1m
   EXPECT_EQ(service.batching, (ingest::BatchingOptions{1, 5ms, Timestamp{3'600'000'000}, 90s}));
   EXPECT_EQ(service.engine.threads, 3U);
   EXPECT_EQ(config.backend.name, "cpu");
-  EXPECT_EQ(service.http, (ingest::HttpOptions{"::1", 0, true, {"deltamatch.example", "Other"}, false}));
+  EXPECT_EQ(service.http, (ingest::HttpOptions{"::1", 0, true, {"deltamatch.example", "Other"}, false, {}}));
   EXPECT_EQ(service.logging, (ingest::LoggingOptions{"debug", true}));
   EXPECT_EQ(service.shutdown_timeout, 1min);
 }
@@ -365,6 +365,15 @@ TEST_F(ServiceConfigTest, HttpMayBeCalledAnything) {
   const ingest::HttpOptions http = read("http: {hosts: any}").service.http;
   EXPECT_TRUE(http.any_host);
   EXPECT_TRUE(http.hosts.empty());
+}
+
+TEST_F(ServiceConfigTest, TheAdminTokenIsASecret) {
+  folder_.write("etc/token", "from-a-file-0123456789\n");
+  EXPECT_EQ(read("http: {admin_token: {file: token}}").service.http.admin_token, "from-a-file-0123456789");
+  const ServiceConfig config = read("http: {admin_token: '${TOKEN:-from-the-environment}'}");
+  EXPECT_EQ(config.service.http.admin_token, "from-the-environment");
+  EXPECT_THAT(summary(config), Not(HasSubstr("from-the-environment")));
+  EXPECT_TRUE(read("").service.http.admin_token.empty());
 }
 
 TEST_F(ServiceConfigTest, HttpMayBeOff) { EXPECT_FALSE(read("http: {listen: off}").service.http.enabled); }

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "deltamatch/error.hpp"
+#include "ingest/service/http/service_routes.hpp"
 #include "unit/alert/support.hpp"
 #include "unit/ingest/support.hpp"
 
@@ -60,9 +61,50 @@ class RawClient {
   int socket_;
 };
 
+/// A stream of numbered lines, as many as were pushed.
+class Lines final : public HttpStream {
+ public:
+  struct Source {
+    std::mutex mutex;
+    std::function<void()> wake;
+    int pushed = 0;
+    bool ended = false;
+    std::atomic<int> asked{0};
+    std::atomic<int> alive{0};
+    void push(int lines, bool end = false) {
+      const std::scoped_lock lock(mutex);
+      pushed += lines;
+      ended = end;
+      if (wake) wake();
+    }
+  };
+  explicit Lines(Source& source, std::size_t width = 0) : source_(source), width_(width) { ++source_.alive; }
+  ~Lines() override {
+    const std::scoped_lock lock(source_.mutex);
+    source_.wake = nullptr;
+    --source_.alive;
+  }
+  std::optional<std::string> next() override {
+    const std::scoped_lock lock(source_.mutex);
+    ++source_.asked;
+    if (sent_ < source_.pushed) return std::to_string(sent_++) + std::string(width_, 'x') + "\n";
+    if (source_.ended) return std::nullopt;
+    return std::string();
+  }
+  void start(std::function<void()> wake) override {
+    const std::scoped_lock lock(source_.mutex);
+    source_.wake = std::move(wake);
+  }
+
+ private:
+  Source& source_;
+  std::size_t width_;
+  int sent_ = 0;
+};
+
 class HttpServerTest : public ::testing::Test {
  protected:
-  HttpHandlers handlers() {
+  std::vector<HttpRoute> handlers() {
     HttpHandlers handlers;
     handlers.metrics = [this] { return metrics_; };
     handlers.not_ready = [this] { return not_ready_; };
@@ -71,7 +113,9 @@ class HttpServerTest : public ::testing::Test {
       return std::string(R"({"v":1})");
     };
     handlers.reload = [this] { return reload_(); };
-    return handlers;
+    std::vector<HttpRoute> routes = service_routes(std::move(handlers));
+    routes.insert(routes.end(), more_.begin(), more_.end());
+    return routes;
   }
   HttpServer& start(const HttpLimits& limits = {}) {
     HttpOptions options;
@@ -98,6 +142,21 @@ class HttpServerTest : public ::testing::Test {
   std::string not_ready_;
   std::function<std::string()> status_;
   std::function<std::string()> reload_ = [] { return std::string(R"({"added":["ring"]})"); };
+  /// Adds GET /lines, a stream of `source_`.
+  void add_lines(std::size_t width = 0) {
+    more_.push_back({"GET",
+                     "/lines",
+                     HttpThreads::pages,
+                     {},
+                     0,
+                     [this, width](const HttpRequest&) {
+                       return HttpReply{200, {}, "text/plain", {}, std::make_shared<Lines>(source_, width)};
+                     },
+                     false});
+  }
+
+  std::vector<HttpRoute> more_;  ///< routes besides those of the service
+  Lines::Source source_;
   std::optional<HttpServer> server_;
 };
 
@@ -168,6 +227,8 @@ TEST_F(HttpServerTest, EveryErrorSaysInJsonWhatIsWrong) {
   };
   for (const auto& [bytes, status, error] : std::initializer_list<Case>{
            {"GET /nothing" + head + "\r\n", "404 Not Found", "there is no such path; use GET /metrics"},
+           {"GET /livez%zz" + head + "\r\n", "400 Bad Request", "no UTF-8 with each special byte as %XX"},
+           {"GET /../livez" + head + "\r\n", "400 Bad Request", "the path has a . or .. in it"},
            {"DELETE /status" + head + "\r\n", "405 Method Not Allowed", "use GET, HEAD"},
            {"OPTIONS /reload" + head + "\r\n", "405 Method Not Allowed", "use POST"},
            {"GET\r\n\r\n", "400 Bad Request", "this is not a request of HTTP/1.1: "},
@@ -301,6 +362,144 @@ TEST_F(HttpServerTest, WebPagesMayNotReload) {
   };
   EXPECT_EQ(client().Post("/reload", {{"Origin", "http://evil.example"}}, "", "text/plain")->status, 403);
   EXPECT_EQ(reloads, 0);
+}
+
+TEST_F(HttpServerTest, AReloadNeedsTheTokenOnlyIfThereIsOne) {
+  HttpOptions options;
+  options.port = 0;
+  options.admin_token = "0123456789abcdef";
+  server_.emplace(options, handlers(), notes_);
+  EXPECT_EQ(client().Post("/reload")->status, 401);
+  EXPECT_EQ(client().Post("/reload")->get_header_value("WWW-Authenticate"), "Bearer");
+  EXPECT_EQ(client().Post("/reload", {{"Authorization", "Bearer hunter2"}}, "", "")->status, 401);
+  EXPECT_EQ(client().Post("/reload", {{"Authorization", "Bearer 0123456789abcdef"}}, "", "")->status, 200);
+  EXPECT_EQ(client().Get("/status")->status, 200);
+  for (int i = 0; i < 20; ++i) client().Post("/reload", {{"Authorization", "Bearer hunter2"}}, "", "");
+  const auto answer = client().Post("/reload", {{"Authorization", "Bearer hunter2"}}, "", "");
+  EXPECT_EQ(answer->status, 429);
+  EXPECT_EQ(answer->get_header_value("Retry-After"), "1");
+}
+
+TEST_F(HttpServerTest, PagesOfItsOwnMayAskForChanges) {
+  start();
+  const auto status_for = [&](const std::string& headers) {
+    return ask("POST /reload HTTP/1.1\r\n" + headers + "\r\n").substr(9, 3);
+  };
+  EXPECT_EQ(status_for("Host: localhost:9464\r\nOrigin: http://localhost:9464\r\n"), "200");
+  EXPECT_EQ(status_for("Host: LOCALHOST\r\nOrigin: https://localhost\r\n"), "200") << "a proxy may speak TLS";
+  for (const char* origin : {"http://localhost:9465", "http://localhost", "null", "", "http://evil.example",
+                             "http://localhost:9464.evil.example", "http://evil.example/localhost:9464"})
+    EXPECT_EQ(status_for(std::string("Host: localhost:9464\r\nOrigin: ") + origin + "\r\n"), "403") << origin;
+  EXPECT_EQ(status_for("Host: localhost\r\nOrigin: http://localhost\r\nOrigin: http://localhost\r\n"), "403");
+}
+
+/// What a handler gets, and the bodies that it takes.
+TEST_F(HttpServerTest, HandlersGetTheirRequest) {
+  HttpRequest got;
+  more_.push_back({"PUT", "/v1/things/{name}", HttpThreads::changes, HttpAccess::admin_if_any, 100'000,
+                   [&](const HttpRequest& request) {
+                     got = request;
+                     return HttpReply{201, "{}\n", "application/json", {{"ETag", "\"7\""}, {"Location", "/x"}}, {}};
+                   },
+                   false});
+  start({.time = milliseconds(500)});
+  const auto answer =
+      client().Put("/v1/things/a%20b?dry=1", {{"If-Match", "\"6\""}, {"Cookie", "c"}}, std::string(100'000, 'x'), "text/x");
+  EXPECT_EQ(answer->status, 201);
+  EXPECT_EQ(answer->get_header_value("ETag"), "\"7\"");
+  EXPECT_EQ(answer->get_header_value("Location"), "/x");
+  EXPECT_EQ(answer->get_header_value("Cache-Control"), "no-store");
+  EXPECT_EQ(got.method, "PUT");
+  EXPECT_EQ(got.path.at("name"), "a b");
+  EXPECT_EQ(got.query.at("dry"), "1");
+  EXPECT_EQ(got.body.size(), 100'000u);
+  EXPECT_EQ(got.headers, (std::map<std::string, std::string, std::less<>>{
+                             {"accept", "*/*"}, {"content-type", "text/x"}, {"if-match", "\"6\""}}));
+  const auto longer = client().Put("/v1/things/x", std::string(100'001, 'x'), "text/x");
+  EXPECT_EQ(longer->status, 413);
+  EXPECT_THAT(longer->body, HasSubstr("longer than 100000 bytes; send less"));
+  EXPECT_EQ(ask("PUT /v1/things/y HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n")
+                .substr(9, 3),
+            "201");
+  EXPECT_EQ(got.body, "abc");
+  for (const char* rubbish : {"zz\r\nabc\r\n0\r\n\r\n", "-1\r\nabc\r\n", "3\r\nabcdef", "ffffffffffffffffff\r\nabc"})
+    EXPECT_EQ(ask(std::string("PUT /v1/things/z HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n") + rubbish)
+                  .substr(9, 1),
+              "4")
+        << rubbish;
+  EXPECT_EQ(got.path.at("name"), "y") << "no rubbish came through";
+}
+
+TEST_F(HttpServerTest, NoBodyIsReadWithoutTheToken) {
+  more_.push_back({"PUT", "/thing", HttpThreads::changes, HttpAccess::admin, 1 << 30,
+                   [](const HttpRequest&) { return HttpReply{}; }, false});
+  start();
+  const std::string answer = ask("PUT /thing HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000000\r\n\r\n");
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 403 "));
+  EXPECT_THAT(error_in(answer), HasSubstr("set http.admin_token"));
+}
+
+TEST_F(HttpServerTest, StreamsAreSentAsTheyGrow) {
+  add_lines();
+  start({.time = std::chrono::seconds(60), .stream_pause = std::chrono::seconds(60)});
+  EXPECT_EQ(ask("HEAD /lines HTTP/1.1\r\nHost: localhost\r\n\r\n").substr(9, 3), "200");
+  const RawClient raw(server_->port());
+  raw.send("GET /lines HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  ASSERT_TRUE(testing::eventually([&] { return source_.asked > 0; }));
+  source_.push(2);
+  ASSERT_TRUE(testing::eventually([&] { return source_.asked >= 4; })) << "woken, not asked by the clock";
+  source_.push(1, true);
+  const std::string all = raw.read_all();
+  EXPECT_THAT(all, StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_TRUE(all.ends_with("\r\n\r\n0\n1\n2\n")) << all;
+  ASSERT_TRUE(testing::eventually([&] { return source_.alive == 0; }));
+}
+
+TEST_F(HttpServerTest, AClientThatLeavesEndsItsStream) {
+  add_lines();
+  start({.streams = 2, .time = std::chrono::seconds(60)});
+  {
+    const RawClient first(server_->port());
+    const RawClient second(server_->port());
+    for (const RawClient* each : {&first, &second}) each->send("GET /lines HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    ASSERT_TRUE(testing::eventually([&] { return source_.alive == 2; }));
+    const std::string third = ask("GET /lines HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    EXPECT_THAT(third, StartsWith("HTTP/1.1 503 "));
+    EXPECT_EQ(error_in(third), "too many streams are open; close one, or try again");
+  }
+  ASSERT_TRUE(testing::eventually([&] { return source_.alive == 0; }));
+  const RawClient again(server_->port());
+  again.send("GET /lines HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  ASSERT_TRUE(testing::eventually([&] { return source_.alive == 1; }));
+  server_->stop();
+  EXPECT_EQ(source_.alive, 0);
+}
+
+TEST_F(HttpServerTest, AClientThatTakesNothingIsCutOffAndOthersGoOn) {
+  add_lines(std::size_t{1} << 20);
+  start({.connections = 4, .time = milliseconds(300)});
+  source_.push(1'000'000);
+  const RawClient stuck(server_->port());
+  stuck.send("GET /lines HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  ASSERT_TRUE(testing::eventually([&] { return source_.asked > 0; }));
+  EXPECT_EQ(client().Get("/livez")->status, 200);
+  ASSERT_TRUE(testing::eventually([&] { return source_.alive == 0; })) << "it took nothing for 300 ms";
+  EXPECT_LT(source_.asked, 200) << "it is asked only as the client takes";
+}
+
+TEST_F(HttpServerTest, StreamsDoNotCountAsConnections) {
+  add_lines();
+  start({.connections = 4, .time = std::chrono::seconds(60)});
+  std::vector<std::unique_ptr<RawClient>> streams;
+  for (int i = 0; i < 10; ++i) {
+    streams.push_back(std::make_unique<RawClient>(server_->port()));
+    streams.back()->send("GET /lines HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    ASSERT_TRUE(testing::eventually([&] { return source_.alive == i + 1; }));
+  }
+  std::vector<std::unique_ptr<RawClient>> idle;
+  for (int i = 0; i < 8; ++i) idle.push_back(std::make_unique<RawClient>(server_->port()));
+  EXPECT_EQ(client().Get("/livez")->status, 200);
+  EXPECT_EQ(source_.alive, 10) << "idle connections gave way, streams did not";
 }
 
 TEST_F(HttpServerTest, OneReloadAtATimeAndOthersAreAnsweredMeanwhile) {
