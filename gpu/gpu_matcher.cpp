@@ -214,6 +214,7 @@ class GpuMatcher final : public match::Matcher {
       for (const Queue& queue : outcome.queue) statistics_.shared_parts += queue.pushed;
     }
     statistics_.kernel_seconds += longest;
+    share_out(longest, tasks.size(), results);
     // Sums that exceeded 64 bits or had no memory are left to the CPU, which has 128 bits. It redoes the whole task of a pass.
     const std::size_t walks = flat_.sums.programs.size();
     const std::size_t tables = walks + flat_.walks.programs.size();
@@ -233,6 +234,26 @@ class GpuMatcher final : public match::Matcher {
       statistics_.on_cpu +=
           std::ranges::any_of(std::views::iota(std::size_t{0}, again_.size() / tasks.size()), in_pass) ? 1 : 0;
     }
+  }
+
+  // Shares the time of the kernels out among the tasks, by the clock cycles that warps worked for their programs.
+  void share_out(double seconds, std::size_t tasks, std::span<QueryResult> results) const {
+    const std::size_t walks = flat_.sums.programs.size();
+    std::vector<double> clocks(results.size());
+    double sum = 0;
+    const auto add_clocks = [&](const auto& work, std::size_t first) {
+      for (const std::vector<Total>& totals : device_totals_) {
+        for (std::size_t i = 0; i < work.programs.size(); ++i) {
+          const auto own = static_cast<double>(totals[first + i].clocks);
+          clocks[place_of(work.origins[i], tasks)] += own;
+          sum += own;
+        }
+      }
+    };
+    add_clocks(flat_.sums, 0);
+    add_clocks(flat_.walks, walks);
+    add_clocks(flat_.tables, walks + flat_.walks.programs.size());
+    for (std::size_t i = 0; i < results.size() && sum > 0; ++i) results[i].seconds += seconds * clocks[i] / sum;
   }
 
   void count_again(const graph::DataGraph& graph, std::span<const QueryTask> tasks, std::span<QueryResult> results,

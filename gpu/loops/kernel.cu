@@ -177,7 +177,6 @@ __global__ void __launch_bounds__(warps_per_block * 32, resident_blocks)
   while (take_chunk(warp)) walk(warp, 0);
   // No anchors are left: take over what others give away.
   while (take_item(warp)) walk(warp, warp.depth);
-  flush(warp);
   publish_page(warp);
   count_look_ups(warp);
 }

@@ -113,6 +113,7 @@ struct Chunk {
 struct Total {
   unsigned long long low;
   unsigned long long high;
+  unsigned long long clocks;  ///< clock cycles in which warps worked for the program, of all warps together
   unsigned int overflow;
   unsigned int unused;
 };

@@ -56,6 +56,8 @@ static_assert(sizeof(Header) <= frame_chosen * 4);
 
 inline constexpr std::uint32_t program_words = (sizeof(Program) / 4 + 3) / 4 * 4;
 static_assert(sizeof(Program) % 4 == 0 && sizeof(Program) <= 128);
+inline constexpr std::uint32_t clock_words = 2;  // behind the program
+static_assert(sizeof(Program) / 4 + clock_words <= program_words && program_words % 2 == 0);
 
 extern __shared__ __align__(16) std::uint32_t shared_words[];
 
@@ -82,6 +84,8 @@ struct Warp {
     }
   }
   __device__ Program& program() const { return *reinterpret_cast<Program*>(words(layout.words - program_words)); }
+  // The clock when it opened the program.
+  __device__ long long& opened() const { return *reinterpret_cast<long long*>(words(layout.words - clock_words)); }
   __device__ std::uint32_t* frame(std::uint32_t at) const { return words(layout.frame[at]); }
   __device__ Header& header(std::uint32_t at) const { return *reinterpret_cast<Header*>(frame(at)); }
   __device__ std::uint32_t* vertices(std::uint32_t at) const { return words(layout.partials[at]); }

@@ -28,7 +28,7 @@ __device__ bool stop_is_set(const Warp<kind>& warp) {
   return __shfl_sync(all_lanes, flag, 0) != 0;
 }
 
-// Adds the warp's results so far to the program's total.
+// Adds the warp's results so far to the program's total, and the time that they took. Then the program is no longer open.
 template <Kind kind>
 __device__ __noinline__ void flush(Warp<kind>& warp) {
   if (warp.program_index == none) return;
@@ -42,13 +42,15 @@ __device__ __noinline__ void flush(Warp<kind>& warp) {
     overflow = overflow || warp.overflow;
   }
   overflow = __any_sync(all_lanes, overflow);
-  if (warp.lane == 0 && (total != 0 || overflow)) {
+  if (warp.lane == 0) {
     Total& to = warp.work.totals[warp.program_index];
-    add_to(to, total);
+    if (total != 0) add_to(to, total);
     if (overflow) to.overflow = 1;
+    fetch_add(&to.clocks, static_cast<unsigned long long>(clock64() - warp.opened()));
   }
   warp.total = 0;
   warp.overflow = false;
+  warp.program_index = none;
 }
 
 // Reads the program that the next work belongs to.
@@ -60,6 +62,7 @@ __device__ void open_program(Warp<kind>& warp, std::uint32_t index) {
   __syncwarp();
   const auto* from = reinterpret_cast<const std::uint32_t*>(&warp.work.programs[index]);
   if (warp.lane < sizeof(Program) / 4) reinterpret_cast<std::uint32_t*>(&warp.program())[warp.lane] = from[warp.lane];
+  if (warp.lane == 0) warp.opened() = clock64();
   __syncwarp();
 }
 
@@ -282,6 +285,7 @@ __device__ void receive(Warp<kind>& warp, unsigned long long ticket) {
 // Waits for an item and makes its frames. Returns false once all warps wait.
 template <Kind kind>
 __device__ __noinline__ bool take_item(Warp<kind>& warp) {
+  flush(warp);  // waiting is no work for its program
   unsigned long long ticket = 0;
   int there = 0;
   if (warp.lane == 0) {

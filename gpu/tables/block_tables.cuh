@@ -61,7 +61,8 @@ struct BlockState {
   std::uint32_t next;  // next member that a warp takes
   std::uint32_t size;  // of the set that is being made
   std::uint32_t item;
-  bool refused;  // the item needs more memory
+  long long began;  // the clock when the block took the item
+  bool refused;     // the item needs more memory
 };
 
 /// The state of a block. Each thread has a copy.

@@ -187,6 +187,8 @@ __device__ long long sum_terms(Block& block, const SumItem& item) {
 // Adds what was found for an item to the total of its program, or notes that the item was refused.
 __device__ void give_result(Block& block, const SumItem& item, long long found) {
   if (block.interrupted) return;
+  const auto clocks = static_cast<unsigned long long>(clock64() - block.state.began);
+  fetch_add(&block.work.totals[item.program].clocks, clocks * (blockDim.x / 32));
   if (block.state.refused) {
     block.work.refused[1 + atomicAdd(block.work.refused, 1U)] = block.state.item;
     return;
@@ -207,6 +209,7 @@ __global__ void __launch_bounds__(32 * most_warps, resident_blocks) sum_kernel(c
   if (threadIdx.x < max_positions) state.nodes[threadIdx.x].table = no_table;
   while (take_item(block)) {
     const SumItem item = work.items[state.item];
+    if (threadIdx.x == 0) state.began = clock64();
     const long long found = closes(block) ? sum_terms(block, item) : 0;
     clear_root_tables(block);
     block.overflow = __syncthreads_or(block.overflow ? 1 : 0) != 0;

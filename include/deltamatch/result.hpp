@@ -55,6 +55,12 @@ struct QueryDelta {
   /// limit or timeout: the query exceeded its budget, so `added` and `removed` are lower bounds. The digests then cover the
   /// matches that the sink got.
   Shortfall shortfall = Shortfall::none;
+  /// Its share of StepSeconds::match: the time in which threads searched for its matches, and in which these were listed.
+  /// - Threads that search for several queries at once share this time out. So all queries together have at most
+  ///   StepSeconds::match. What is done once for all of them counts for none.
+  /// - A device's time is shared out by the clock cycles that its warps and blocks worked for each query.
+  /// - It is wall-clock time, so it depends on the machine.
+  double seconds = 0;
   [[nodiscard]] bool complete() const noexcept { return shortfall == Shortfall::none; }
 };
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 #include <span>
+#include <utility>
 
 #include "base/checked.hpp"
 #include "base/seconds.hpp"
@@ -63,9 +64,12 @@ class Engine::Impl::BatchRun {
   [[nodiscard]] std::vector<match::QueryTask> make_tasks();
   std::vector<match::QueryResult> match_rounds(std::span<match::QueryTask> tasks, match::MatchSteps& steps);
   void find_beside(std::size_t number, const match::QueryTask& task);
+  // The time since `start` went into a query. Sets `start` to now.
+  void spend(std::size_t query, Clock::time_point& start);
+  void take_seconds(std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results);
   void match_alone(std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results, match::MatchSteps& steps);
   [[nodiscard]] std::vector<Matched> gather(match::Pass pass, std::span<const match::QueryTask> tasks,
-                                            std::span<match::QueryResult> results) const;
+                                            std::span<match::QueryResult> results);
   [[nodiscard]] LevelCounts analyze(std::vector<match::QueryTask> tasks) const;
   void match_together(std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results, const StopFlag* stop,
                       match::MatchSteps& steps);
@@ -73,7 +77,7 @@ class Engine::Impl::BatchRun {
   void net_renumbered(std::size_t task, Matched& removed, Matched& added) const;
   void shorten(std::size_t query, QueryDelta& delta) const;
   void let_once_through();
-  void write_to(MatchSink& sink) const;
+  void write_to(MatchSink& sink);
   void note_actuals() noexcept;
   // Whether listed matches are delivered afterwards.
   [[nodiscard]] bool delivers() const noexcept { return wanted_->sink != nullptr; }
@@ -96,6 +100,7 @@ class Engine::Impl::BatchRun {
   std::vector<Timestamp> deleted_marks_;           // their marks
   std::vector<StandingQuery*> variants_;           // by task
   std::vector<Tasks> tasks_;                       // by query
+  std::vector<double> spent_;                      // seconds of matching, by query
   std::optional<engine::CountedBatches> counted_;  // if a query counts
   std::optional<engine::FinalBatches> final_;      // if a query says EMIT FINAL
   std::vector<Matched> removed_;                   // by task, as are the next two
@@ -264,7 +269,11 @@ void Engine::Impl::BatchRun::match() {
   removed_ = gather(match::Pass::removed, tasks, std::span(results).first(tasks.size()));
   added_ = gather(match::Pass::added, tasks, std::span(results).subspan(tasks.size(), tasks.size()));
   if (transient_rule_) transient_ = gather(match::Pass::transient, tasks, std::span(results).last(tasks.size()));
-  for (std::size_t q = 0; q < engine_->standing.size(); ++q) result_.queries.push_back(delta_of(q));
+  take_seconds(tasks, results);
+  for (std::size_t q = 0; q < engine_->standing.size(); ++q) {
+    result_.queries.push_back(delta_of(q));
+    result_.queries.back().seconds = spent_[q];
+  }
   let_once_through();
   engine_->watch.ask();
 }
@@ -293,6 +302,7 @@ std::vector<match::QueryTask> Engine::Impl::BatchRun::make_tasks() {
 std::vector<match::QueryResult> Engine::Impl::BatchRun::match_rounds(std::span<match::QueryTask> tasks,
                                                                      match::MatchSteps& steps) {
   std::vector<match::QueryResult> results(passes().size() * tasks.size());
+  spent_.assign(tasks_.size(), 0);
   std::vector<const engine::Delivery*> deliveries;
   for (const StandingQuery* variant : variants_) deliveries.push_back(&variant->delivery);
   const bool renumbered = resolved_->renumbered();
@@ -314,6 +324,7 @@ std::vector<match::QueryResult> Engine::Impl::BatchRun::match_rounds(std::span<m
   for (std::size_t t = 0; t < tasks.size(); ++t) find_beside(t, tasks[t]);
   throw_if_stopped(engine_->watch.stop());
   if (engine_->watch.end_round()) {
+    take_seconds(tasks, results);
     begin_anew();
     match_alone(tasks, results, steps);
   }
@@ -322,8 +333,23 @@ std::vector<match::QueryResult> Engine::Impl::BatchRun::match_rounds(std::span<m
 
 // Finds the matches that no changed edge leads to.
 void Engine::Impl::BatchRun::find_beside(std::size_t number, const match::QueryTask& task) {
+  if (!counted_ && !final_) return;
+  auto start = Clock::now();
   if (counted_) counted_->find_turned(number, task, engine_->workers, engine_->listing);
   if (final_) final_->find(number, task, engine_->workers, engine_->listing);
+  spend(task.family, start);
+}
+
+void Engine::Impl::BatchRun::spend(std::size_t query, Clock::time_point& start) {
+  const auto now = Clock::now();
+  spent_[query] += std::chrono::duration<double>(now - start).count();
+  start = now;
+}
+
+// Adds up what the matcher says of the time of each query.
+void Engine::Impl::BatchRun::take_seconds(std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results) {
+  for (std::size_t i = 0; i < results.size(); ++i)
+    spent_[tasks[i % tasks.size()].family] += std::exchange(results[i].seconds, 0);
 }
 
 void Engine::Impl::BatchRun::match_together(std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results,
@@ -356,8 +382,9 @@ void Engine::Impl::BatchRun::match_alone(std::span<const match::QueryTask> tasks
 
 // The records that are still in `results` are spooled as well.
 std::vector<Matched> Engine::Impl::BatchRun::gather(match::Pass pass, std::span<const match::QueryTask> tasks,
-                                                    std::span<match::QueryResult> results) const {
+                                                    std::span<match::QueryResult> results) {
   std::vector<Matched> matched(tasks.size());
+  auto start = Clock::now();
   for (std::size_t q = 0; q < tasks.size(); ++q) {
     matched[q].count = match::total(tasks[q], results[q].plans);
     if (tasks[q].list) {
@@ -370,6 +397,7 @@ std::vector<Matched> Engine::Impl::BatchRun::gather(match::Pass pass, std::span<
       if (!variants_[q]->options.list) matched[q].digest = {};
     }
     matched[q].plans = std::move(results[q].plans);
+    spend(tasks[q].family, start);
   }
   return matched;
 }
@@ -502,10 +530,11 @@ void Engine::Impl::BatchRun::deliver() {
   engine_->listing.clear();
 }
 
-void Engine::Impl::BatchRun::write_to(MatchSink& sink) const {
+void Engine::Impl::BatchRun::write_to(MatchSink& sink) {
   const std::uint64_t number = engine_->batches + 1;
   const graph::NetBatch& net = resolved_->net;
   sink.begin(number);
+  auto start = Clock::now();
   for (std::size_t q = 0; q < engine_->standing.size(); ++q) {
     const QueryFamily& query = *engine_->standing[q].second;
     if (!query.options.list) continue;
@@ -529,6 +558,8 @@ void Engine::Impl::BatchRun::write_to(MatchSink& sink) const {
       }
     }
     if (!delta.complete()) sink.end({query.query.name, written, delta.shortfall, number});
+    spend(q, start);
+    result_.queries[q].seconds = spent_[q];
   }
 }
 

@@ -1,9 +1,11 @@
 // The CPU matcher. Threads share the anchors; a heavy anchor is split into several shares.
 #include <algorithm>
 #include <optional>
+#include <ranges>
 #include <utility>
 
 #include "base/checked.hpp"
+#include "base/seconds.hpp"
 #include "match/anchor_conditions.hpp"
 #include "match/conditional_enumerator.hpp"
 #include "match/family_rule.hpp"
@@ -11,6 +13,7 @@
 #include "match/matcher.hpp"
 #include "match/pieces.hpp"
 #include "match/plan_index.hpp"
+#include "match/query_shares.hpp"
 #include "match/recorder.hpp"
 #include "match/summation.hpp"
 #include "match/time_mirror.hpp"
@@ -68,6 +71,7 @@ struct Worker {
   TimeSearch::Memory time_search;
   AnchorConditions anchor_conditions;
   std::vector<std::uint32_t> taken;  // indices of pieces
+  QueryShares shares;
   std::vector<DonatedWork> donated;
   LaneSearch lanes;
   std::vector<std::vector<std::unique_ptr<KnownLanes>>> known;  // by group of the family rule
@@ -295,6 +299,11 @@ class CpuMatcher final : public Matcher {
       }
     }
     parted_.clear();
+    queries_.assign(tasks);
+    const bool several = queries_.size() > 1;
+    for (Worker& worker : state_) worker.shares.begin(queries_.size());
+    const auto query_of = [&](std::size_t i) { return queries_.of(pieces_[i].plan.task); };
+    const auto start = QueryShares::Clock::now();
     ThreadProgress* const watch = tasks.empty() ? nullptr : tasks[0].watch;
     do {
       const std::size_t grain =
@@ -305,14 +314,23 @@ class CpuMatcher final : public Matcher {
         Partial partial(Lists(graph.base(), resolved, graph.directed(), pass), worker.scratch);
         Summation summation(partial, worker.narrow, worker.wide);
         busy_threads_.take();
-        worker.taken.clear();
-        for (std::size_t i = begin; i < end; ++i) {
-          if (may_match(i, index)) worker.taken.push_back(static_cast<std::uint32_t>(i));
-        }
-        for (std::size_t at = 0; at < worker.taken.size(); ++at) {
-          if (stop != nullptr && stop->load(std::memory_order_relaxed)) return;
-          if (begins_ != nullptr) (*begins_)(pieces_[worker.taken[at]].anchor);
-          run_piece(std::span<const std::uint32_t>(worker.taken), at, index, partial, summation);
+        const auto run_query = [&](const auto& own) {
+          worker.taken.clear();
+          for (const std::size_t i : own) {
+            if (may_match(i, index)) worker.taken.push_back(static_cast<std::uint32_t>(i));
+          }
+          for (std::size_t at = 0; at < worker.taken.size(); ++at) {
+            if (stop != nullptr && stop->load(std::memory_order_relaxed)) return false;
+            if (begins_ != nullptr) (*begins_)(pieces_[worker.taken[at]].anchor);
+            run_piece(std::span<const std::uint32_t>(worker.taken), at, index, partial, summation);
+          }
+          return true;
+        };
+        if (!several && !run_query(std::views::iota(begin, end))) return;
+        for (const std::uint32_t query :
+             several ? worker.shares.sort(begin, end, query_of) : std::span<const std::uint32_t>()) {
+          if (!run_query(worker.shares.pieces(query))) return;
+          worker.shares.note(query);
         }
         if (watch != nullptr) watch->leave(index);
         busy_threads_.finish();
@@ -320,9 +338,24 @@ class CpuMatcher final : public Matcher {
       add_shares(results);
       take_parted();
     } while (!pieces_.empty() && (stop == nullptr || !stop->load(std::memory_order_relaxed)));
+    share_out(seconds_since(start), results);
     for (const Worker& worker : state_) {
       for (std::size_t t = 0; t < tasks.size(); ++t) merge(worker.results[t], results[t]);
     }
+  }
+
+  /// Shares the time of a loop out among the queries, by the time that threads spent on each.
+  void share_out(double seconds, std::span<QueryResult> results) const {
+    std::vector<double> spent(queries_.size(), queries_.size() == 1 ? 1.0 : 0.0);
+    double sum = queries_.size() == 1 ? 1 : 0;
+    for (const Worker& worker : state_) {
+      for (std::size_t q = 0; q < queries_.size(); ++q) {
+        const double own = std::chrono::duration<double>(worker.shares.spent()[q]).count();
+        spent[q] += own;
+        sum += own;
+      }
+    }
+    for (std::size_t q = 0; q < queries_.size() && sum > 0; ++q) results[queries_.first(q)].seconds += seconds * spent[q] / sum;
   }
 
   /// Makes the pieces of the next round from the work that walks gave away.
@@ -690,6 +723,7 @@ class CpuMatcher final : public Matcher {
   std::optional<FamilyRule> families_;           // if plans of a family are tried together
   std::vector<std::uint64_t> grouped_;           // the tasks for which it was made
   std::vector<Piece> pieces_;
+  QueryNumbers queries_;  // of the tasks
   DonatedPieces parted_;
   BusyThreads busy_threads_;
   SpaceLimits limits_;

@@ -87,6 +87,7 @@ struct QueryResult {
   std::vector<PlanResult> plans;
   Records records;
   std::vector<UnfinishedAnchor> left;
+  double seconds = 0;  ///< the family's share of the time in which threads or devices searched, at one of its tasks
 };
 
 /// The anchors of one pass.

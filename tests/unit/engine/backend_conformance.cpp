@@ -169,6 +169,31 @@ TEST_P(BackendConformance, EveryBatchGivesTheDifferenceOfTheAnswers) {
   }
 }
 
+TEST_P(BackendConformance, SaysHowLongEachQueryTook) {
+  const std::vector<StandingQuery> queries{
+      {"(a)-[:T]->(b)", {}}, {"(a)-[:T]->(b)-[:T]->(c)-[:T]->(d)-[:T]->(e)", {.list = true}}, {"(a)-[:V]->(b)-[:V]->(c)", {}}};
+  Engine engine = engine_on(backend_, true, queries);
+  std::vector<Update> updates;
+  constexpr std::int64_t layers = 5;
+  constexpr std::int64_t width = 7;
+  for (std::int64_t i = 0; i < (layers - 1) * width * width; ++i) {
+    Update& update = updates.emplace_back();
+    update.source = i / width;
+    update.target = (i / width / width + 1) * width + i % width;
+    update.label = "T";
+  }
+  CountingSink sink;
+  const BatchResult result = engine.process(batch_of(updates), OnReject::skip, &sink);
+  ASSERT_EQ(result.queries.size(), 3U);
+  EXPECT_EQ(static_cast<std::uint64_t>(result.queries[1].added), 16'807U);
+  EXPECT_GT(result.queries[0].seconds, 0.0);
+  EXPECT_GT(result.queries[1].seconds, result.queries[0].seconds) << "the query with most matches is not the slowest";
+  EXPECT_LT(result.queries[2].seconds, result.queries[1].seconds) << "no edge concerns the last query";
+  EXPECT_LE(result.queries[0].seconds + result.queries[1].seconds + result.queries[2].seconds, result.seconds.match * 1.001);
+  const BatchResult empty = engine.process(batch_of({}), OnReject::skip, &sink);
+  for (const QueryDelta& delta : empty.queries) EXPECT_LE(delta.seconds, empty.seconds.match);
+}
+
 TEST_P(BackendConformance, ABatchThatFailsOrIsStoppedIsUndone) {
   const std::vector<StandingQuery> queries = all_modes(true);
   Engine engine = engine_on(backend_, true, queries);
