@@ -11,6 +11,8 @@
 
 namespace deltamatch {
 
+class Planner;
+
 struct QueryOptions {
   MatchMode mode = MatchMode::isomorphism;
   CountMode count = CountMode::subgraphs;
@@ -18,6 +20,9 @@ struct QueryOptions {
   /// Of a standing query, with isomorphism: no edges but those of the match join its vertices. Matches keep their ids. Whole
   /// graphs have an option of their own, StaticOptions::induced.
   bool induced = false;
+  /// Chooses the order in which the query's vertices are matched (deltamatch/planner.hpp). Null: default_planner. It must
+  /// outlive whatever uses the query. It does not change results, so it is not part of the fingerprint.
+  const Planner* planner = nullptr;
   friend bool operator==(const QueryOptions&, const QueryOptions&) = default;
 };
 

@@ -92,6 +92,7 @@ class BoundQuery {
   condition::TimeBounds time_bounds;  ///< that follow from the conditions and WITHIN
   std::vector<BoundCount> counts;
   std::vector<CountedCondition> counted;  ///< all must be TRUE, too; `conditions` does not hold them
+  const Planner* planner = nullptr;       ///< of its matching orders; null: the default
 
   /// Whether a query vertex is a double. Distinctness does not concern it.
   [[nodiscard]] bool is_double(std::uint32_t vertex) const noexcept { return vertex >= pattern.vertices.size(); }

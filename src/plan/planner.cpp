@@ -1,39 +1,13 @@
 #include <algorithm>
-#include <bit>
-#include <limits>
-#include <tuple>
 
 #include "plan/condition_report.hpp"
 #include "plan/condition_steps.hpp"
 #include "plan/estimates.hpp"
+#include "plan/matching_order.hpp"
 
 namespace deltamatch::plan {
 
 namespace {
-
-// Chooses the next vertex: the one with the fewest expected candidates. Among equals, the one that closes the most query edges.
-std::uint32_t choose_next(const BoundQuery& query, const Estimates& estimates, const std::vector<std::uint32_t>& positions,
-                          std::uint32_t anchor, double& estimate) {
-  std::uint32_t held = 0;
-  for (const std::uint32_t position : positions) held |= position;
-  std::uint32_t best = 0;
-  std::size_t best_probes = 0;
-  int best_ahead = 0;
-  estimate = std::numeric_limits<double>::infinity();
-  for (std::uint32_t v = 0; v < query.vertices(); ++v) {
-    if ((held >> v & 1u) != 0 || (query.neighbours(v) & held) == 0) continue;
-    const Candidates candidates = candidates_for(query, 1u << v, positions, anchor, positions.size());
-    const double size = estimates.size(1u << v, candidates.probes);
-    // Among equals, prefer the vertex that joins more of the vertices still to come: the rest may then be twins.
-    const int ahead = anchor == no_anchor ? std::popcount(query.neighbours(v) & ~held) : 0;
-    if (std::tuple(size, best_probes, best_ahead) >= std::tuple(estimate, candidates.probes.size(), ahead)) continue;
-    best = v;
-    best_probes = candidates.probes.size();
-    best_ahead = ahead;
-    estimate = size;
-  }
-  return best;
-}
 
 // Finds the earlier level whose probes make up the largest part of this level's.
 void find_reuse(std::vector<Level>& levels) {
@@ -112,10 +86,11 @@ Plan make_plan(const BoundQuery& query, const Estimates& estimates, query::Arc a
   plan.anchor_joined = joined_to(query, plan.head, positions);
   positions.push_back(1u << plan.head);
   double partials = 1;
-  while (positions.size() < query.vertices()) {
+  for (const std::uint32_t vertex : matching_order(query, estimates, plan, anchor)) {
     Level level;
-    level.vertex = choose_next(query, estimates, positions, anchor, level.estimate);
+    level.vertex = vertex;
     level.candidates = candidates_for(query, 1u << level.vertex, positions, anchor, positions.size());
+    level.estimate = estimates.size(1u << level.vertex, level.candidates.probes);
     add_constraints(level, static_cast<Position>(positions.size()), positions, constraints);
     level.joined = joined_to(query, level.vertex, positions);
     partials *= level.estimate;
@@ -270,12 +245,13 @@ std::optional<RootedPlan> cheapest_root(const BoundQuery& query, const Estimates
 QueryPlans make_static_plans(const BoundQuery& query, const StaticPlanning& how) {
   const Estimates estimates(query, triangle_closure(query.graph()));
   const std::uint32_t rarest = rarest_edge(query, estimates);
-  QueryPlans best = from_edge(query, estimates, how.anchor.value_or(rarest), how.sums, how.stop);
+  const std::optional<std::uint32_t> given = how.anchor ? how.anchor : first_edge(query);
+  QueryPlans best = from_edge(query, estimates, given.value_or(rarest), how.sums, how.stop);
   best.planned_edges = query.graph().edges();
   if (!how.sums || how.listed) return best;
   double least = cost_from(best, estimates);
   if (least < searched_cost && how.from != CountFrom::vertices) return best;
-  for (std::uint32_t e = 0; e < query.edges.size() && !how.anchor; ++e) {
+  for (std::uint32_t e = 0; e < query.edges.size() && !given; ++e) {
     if (e == rarest || query.vertices() > most_searched_vertices) continue;
     QueryPlans plans = from_edge(query, estimates, e, true, how.stop);
     const double cost = cost_from(plans, estimates);
@@ -283,7 +259,8 @@ QueryPlans make_static_plans(const BoundQuery& query, const StaticPlanning& how)
     least = cost;
     best.plans = std::move(plans.plans);
   }
-  if (how.anchor || how.from == CountFrom::edges) return best;
+  // Sums from a vertex follow no order.
+  if (given || how.from == CountFrom::edges || (query.planner != nullptr && how.from == CountFrom::automatic)) return best;
   best.rooted = cheapest_root(query, estimates, query.mode == MatchMode::isomorphism ? query.group.order() : 1, how.stop);
   if (best.rooted && how.from == CountFrom::automatic && best.rooted->count.cost > least) best.rooted.reset();
   return best;

@@ -20,7 +20,9 @@ struct StandingQuery {
         options(wanted),
         paths(std::move(in)),
         bound(plan::standing_form(asked, wanted), wanted.mode, wanted.count, graph),
-        delivery(bound, query, paths) {}
+        delivery(bound, query, paths) {
+    bound.planner = wanted.planner;
+  }
 
   /// Whether it has to list its matches even if it only counts them.
   [[nodiscard]] bool needs_list() const noexcept { return bound.counts_something() || query.once.has_value(); }

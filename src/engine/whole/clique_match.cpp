@@ -33,7 +33,7 @@ bool is_clique(const Query& query) {
 bool asks_for_cliques(const Query& query, const StaticOptions& options) {
   return options.query.mode == MatchMode::isomorphism && !options.query.list && !options.limit &&
          options.filter == Filter::automatic && !options.filter_without.any() && options.count_from == CountFrom::automatic &&
-         is_clique(query);
+         options.query.planner == nullptr && is_clique(query);
 }
 
 /// The graph without directions and labels. No value if several edges join the same two vertices. Incomplete once the run is

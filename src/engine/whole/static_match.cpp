@@ -90,6 +90,7 @@ class Run {
         task_{&bound_, nullptr, options.query.list},
         progress_(options.progress, options.limit),
         portions_(scene.workers.size(), scene.matcher.preferred_anchors()) {
+    bound_.planner = options.query.planner;
     scene.graph.resolve_all();
     const bool automatic = options.filter == Filter::automatic;
     const FilterCase known = filter_case();

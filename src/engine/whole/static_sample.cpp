@@ -51,7 +51,8 @@ SampleResult sample_variant(const StaticScene& scene, const Query& query, const 
   const auto start = Clock::now();
   match::StopFlag stop = false;
   const Deadline deadline(options.timeout, stop, options.stop);
-  const plan::BoundQuery bound(query, options.query.mode, options.query.count, scene.graph, options.induced);
+  plan::BoundQuery bound(query, options.query.mode, options.query.count, scene.graph, options.induced);
+  bound.planner = options.query.planner;
   scene.graph.resolve_all();
   const plan::QueryPlans plans = plan::make_static_plans(bound, {.anchor = {}, .sums = false});  // walks read no sums
   const match::QueryTask task{&bound, &plans, true};

@@ -3,13 +3,16 @@
 //   DELTAMATCH_UPDATE_GOLDEN=1 build/.../test_plan --gtest_filter='Golden*'; git diff tests/unit/plan/golden
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <source_dir.hpp>
 #include <string>
+#include <vector>
 
+#include "deltamatch/planner.hpp"
 #include "unit/plan/catalogue.hpp"
 
 namespace deltamatch::plan {
@@ -53,6 +56,34 @@ TEST(Golden, Shapes) {
     }
     compare(shape.name, text);
   }
+}
+
+TEST(Golden, FixedOrders) {
+  Data data(false, false);
+  std::string text;
+  for (const Shape& shape : shapes()) {
+    const Query query = query_of(shape, false);
+    if (query.vertices.size() < 4 || query.vertices.size() > 6) continue;
+    std::vector<std::string> names{query.vertices.back().name};  // from the last vertex on, each time the last that is joined
+    for (std::size_t v = query.vertices.size(); v-- > 0 && names.size() < query.vertices.size();) {
+      const std::string& name = query.vertices[v].name;
+      if (std::ranges::find(names, name) != names.end()) continue;
+      const bool joined = std::ranges::any_of(query.edges, [&](const QueryEdge& edge) {
+        const auto named = [&](std::uint32_t end) { return std::ranges::find(names, query.vertices[end].name) != names.end(); };
+        return (edge.source == v && named(edge.target)) || (edge.target == v && named(edge.source));
+      });
+      if (!joined) continue;
+      names.push_back(name);
+      v = query.vertices.size();
+    }
+    const auto planner = make_fixed_order(query, names);
+    BoundQuery bound(query, MatchMode::isomorphism, CountMode::subgraphs, data.graph);
+    bound.planner = planner.get();
+    data.graph.resolve_all();
+    for (const std::string& name : names) text += name + (name == names.back() ? "\n" : ",");
+    text += to_text(bound, make_delta_plans(bound), {}) + "\nstatic\n" + to_text(bound, make_static_plans(bound), {}) + "\n";
+  }
+  compare("fixed_orders", text);
 }
 
 TEST(Golden, Roots) {
