@@ -3,6 +3,8 @@
 #include <array>
 #include <charconv>
 
+#include "ingest/text/clean_text.hpp"
+
 namespace deltamatch::ingest {
 namespace {
 
@@ -17,25 +19,6 @@ void append_digits(std::string& out, T number) {
 
 unsigned char byte_at(std::string_view text, std::size_t at) noexcept {
   return at < text.size() ? static_cast<unsigned char>(text[at]) : 0;
-}
-
-/// The length of the valid UTF-8 sequence at `at`, or 0 if there is none. Overlong forms, surrogates and values beyond U+10FFFF
-/// are invalid.
-std::size_t sequence_length(std::string_view text, std::size_t at) noexcept {
-  const auto follows = [&](std::size_t i) { return (byte_at(text, at + i) & 0xc0) == 0x80; };
-  const unsigned char first = byte_at(text, at);
-  const unsigned char second = byte_at(text, at + 1);
-  if (first < 0x80) return 1;
-  if (first >= 0xc2 && first <= 0xdf) return follows(1) ? 2 : 0;
-  if (first >= 0xe0 && first <= 0xef) {
-    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f)) return 0;
-    return follows(1) && follows(2) ? 3 : 0;
-  }
-  if (first >= 0xf0 && first <= 0xf4) {
-    if ((first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f)) return 0;
-    return follows(1) && follows(2) && follows(3) ? 4 : 0;
-  }
-  return 0;
 }
 
 void append_escaped(std::string& out, std::string_view text, std::size_t at, std::size_t length) {
@@ -81,7 +64,7 @@ void append_json_string(std::string& out, std::string_view text) {
       ++at;
       continue;
     }
-    const std::size_t length = sequence_length(text, at);
+    const std::size_t length = utf8_length(text, at);
     if (length > 1) {
       at += length;
       continue;

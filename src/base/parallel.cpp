@@ -61,6 +61,8 @@ class Loop {
   std::exception_ptr error_;
 };
 
+}  // namespace
+
 unsigned thread_count(unsigned threads) {
   if (threads > Workers::max_threads) {
     throw Error(ErrorKind::configuration, "threads", std::to_string(threads) + " threads are too many",
@@ -68,8 +70,6 @@ unsigned thread_count(unsigned threads) {
   }
   return threads != 0 ? threads : std::clamp(std::thread::hardware_concurrency(), 1U, Workers::max_threads);
 }
-
-}  // namespace
 
 #ifdef DELTAMATCH_STD_THREAD
 

@@ -28,6 +28,10 @@ class LoopBody {
   void (*call_)(void*, unsigned, std::size_t, std::size_t);
 };
 
+/// The number of threads that stands for `threads`: itself, or for 0 as many as the machine has cores. Throws
+/// Error(configuration) beyond Workers::max_threads.
+[[nodiscard]] unsigned thread_count(unsigned threads);
+
 /// A fixed number of threads that run loops, including the calling thread. Only one thread may call it at a time.
 class Workers {
  public:

@@ -20,7 +20,7 @@ class Match(harness.CliTest):
 
     def test_json_has_exactly_these_keys_in_this_order(self):
         result = self.json("match", "--graph", "g.txt", "--query", TRIANGLE, "--query", WEDGE, "--filter", "none")
-        self.assertEqual(list(result), ["v", "graph", "batches", "updates", "ignored", "warnings", "queries", "seconds"])
+        self.assertEqual(list(result), ["v", "version", "mode", "counting", "threads", "graph", "batches", "updates", "ignored", "warnings", "queries", "seconds"])
         self.assertEqual(list(result["ignored"]), IGNORED)
         self.assertEqual(list(result["seconds"]), ["load", "apply", "estimate", "cache", "match", "settle", "anticipate", "total"])
         self.assertEqual([list(query) for query in result["queries"]], [["name", "matches", "seconds"]] * 2)

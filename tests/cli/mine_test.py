@@ -27,7 +27,7 @@ class Mine(CliTest):
         self.assertEqual(self.counts(result), {"Bo": 6, "Bw": 2})
         self.assertEqual(result["motifs"][1], {"pattern": "Bw", "name": "triangle", "edges": [[0, 1], [0, 2], [1, 2]], "count": 2})
         self.assertEqual((result["k"], result["method"], result["total"]), (3, "formulas", 8))
-        self.assertEqual(list(result), ["v", "graph", "ignored", "warnings", "k", "method", "motifs", "total", "seconds"])
+        self.assertEqual(list(result), ["v", "version", "mode", "counting", "threads", "graph", "ignored", "warnings", "k", "method", "motifs", "total", "seconds"])
         self.assertEqual(result["graph"]["edges"], 7)
         table = self.ok("motifs", "--graph", "graph.txt", "-k", "3").out
         self.assertRegex(table, r"(?m)^Bw +2  triangle  0-1 0-2 1-2$")

@@ -20,13 +20,13 @@ class PublishedFailures(harness.CliTest):
         self.write("g.graph", "t 2 1\nv 0 A\nv 1 A\ne 0 1\n")
         self.write("s.txt", "v 70 A\ne 1 70\ne 0 70\n")
         result = self.json("replay", "--graph", "g.graph", "--updates", "s.txt", "--query", "t=(a:A)--(b:A)--(c:A)--(a)")
-        self.assertEqual(result["queries"], [{"name": "t", "new": 1, "removed": 0}])
+        self.assertEqual(self.untimed(result["queries"]), [{"name": "t", "new": 1, "removed": 0}])
 
     def test_unknown_vertex_in_the_stream(self):
         self.write("g.graph", "t 2 1\nv 0 A\nv 1 A\ne 0 1\n")
         self.write("s.txt", "e 1 4000000000000\n-e 0 123456789\n")
         result = self.json("replay", "--graph", "g.graph", "--updates", "s.txt", "--query", "p=(a)--(b)--(c)")
-        self.assertEqual(result["queries"], [{"name": "p", "new": 1, "removed": 0}])
+        self.assertEqual(self.untimed(result["queries"]), [{"name": "p", "new": 1, "removed": 0}])
         self.assertEqual(result["ignored"]["absent_delete"], 1)
 
     def test_unknown_labels_match_nothing(self):
@@ -51,14 +51,14 @@ class PublishedFailures(harness.CliTest):
         args = ["replay", "--graph", "g.graph", "--updates", "s.txt", "--query", "t=(a)--(b)--(c)--(a)"]
         self.fails(1, *args, says="s.txt:4: ", reports=True)
         result = self.json(*args, "--on-error", "skip")
-        self.assertEqual(result["queries"], [{"name": "t", "new": 2, "removed": 0}])
+        self.assertEqual(self.untimed(result["queries"]), [{"name": "t", "new": 2, "removed": 0}])
         self.assertEqual((result["graph"]["edges"], sum(result["ignored"].values())), (5, 1))
 
     def test_deleting_a_vertex_removes_its_matches(self):
         self.write("g.jsonl", '{"source":1,"target":2}\n{"source":2,"target":3}\n{"source":3,"target":1}\n')
         self.write("s.jsonl", '{"op":"-","vertex":2}\n')
         result = self.json("replay", "--graph", "g.jsonl", "--updates", "s.jsonl", "--query", TRIANGLE)
-        self.assertEqual(result["queries"], [{"name": "triangle", "new": 0, "removed": 1}])
+        self.assertEqual(self.untimed(result["queries"]), [{"name": "triangle", "new": 0, "removed": 1}])
         self.assertEqual(result["graph"]["edges"], 1)
 
     def test_time_out_is_no_success(self):

@@ -23,7 +23,7 @@ class Snapshot(harness.CliTest):
         self.assertEqual(self.json("match", "--snapshot", "s.dms", "--query", query)["queries"][0]["matches"], 1)
         self.write("more.csv", "op,source,target,label\n-,ann,bob,PAYS\n")
         result = self.json("replay", "--snapshot", "s.dms", "--updates", "more.csv", "--query", query)
-        self.assertEqual(result["queries"], [{"name": "q", "new": 0, "removed": 1}])
+        self.assertEqual(self.untimed(result["queries"]), [{"name": "q", "new": 0, "removed": 1}])
 
     def test_export_can_be_read_again(self):
         self.save()
@@ -45,7 +45,7 @@ class Snapshot(harness.CliTest):
         self.assertEqual((info["directed"], info["window"]), (False, 3600 * 10**6))
         self.write("t.txt", "3 4 3750\n")
         args = ["replay", "--snapshot", "w", "--updates", "t.txt", "--query", "e=(a)--(b)", "--time-unit", "s"]
-        self.assertEqual(self.json(*args)["queries"], [{"name": "e", "new": 1, "removed": 1}])
+        self.assertEqual(self.untimed(self.json(*args)["queries"]), [{"name": "e", "new": 1, "removed": 1}])
         self.fails(2, *args, "--directed", says="the snapshot w holds an undirected graph")
         self.fails(2, *args, "--window", "2h", says="the snapshot w was made with another window")
         self.json(*args, "--window", "1h", "--undirected")

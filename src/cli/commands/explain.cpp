@@ -1,6 +1,8 @@
 // deltamatch explain: prints how queries will be matched, and after a run how they were.
 #include <fmt/format.h>
+
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,12 +35,16 @@ struct Explain {
   WholeOptions how;
 };
 
-/// Every variant as a query of its own. The lengths of its paths are a part of its name.
-std::vector<NamedQuery> all_variants(const std::vector<NamedQuery>& queries) {
+/// Every variant as a query of its own. The lengths of its paths are a part of its name. `numbers` gets the place of each one's
+/// query.
+std::vector<NamedQuery> all_variants(const std::vector<NamedQuery>& queries, std::vector<std::size_t>& numbers) {
   std::vector<NamedQuery> all;
-  for (const NamedQuery& query : queries) {
+  numbers.clear();
+  for (std::size_t q = 0; q < queries.size(); ++q) {
+    const NamedQuery& query = queries[q];
     const std::vector<Query> lengths = variants(query.query);
     for (std::size_t v = 0; v < lengths.size(); ++v) {
+      numbers.push_back(q);
       all.push_back(query);
       all.back().query = lengths[v];
       if (lengths.size() > 1) all.back().query.name += fmt::format(", variant {} of {}", v + 1, lengths.size());
@@ -62,6 +68,7 @@ int explain(Explain options) {
                 "leave out --analyze or --variants");
   }
   options.how.check(options.queries.mode);
+  if (options.how.count_from == CountFrom::vertices) check_no_order(options.queries, "--count-from vertices");
   if (!options.analyze && !options.stream.updates.empty()) {
     throw Error(ErrorKind::usage, "--updates", "the stream is only read with --analyze", "add --analyze");
   }
@@ -81,22 +88,25 @@ int explain(Explain options) {
   check_lateness(options.stream, queries);
   if (!options.whole) check_order(engine.options(), options.graph.snapshot, queries);
   session.heed(queries);
+  const MatchingOrders orders(options.queries.orders, queries);
   const QueryOptions how = options.queries.options(false);
   Report report;
   std::vector<QueryId> ids;
   if (options.whole)
     check_fit(engine.options(), queries, how);
   else
-    ids = register_queries(engine, queries, how, report);
+    ids = register_queries(engine, queries, how, orders, report);
   session.load(report);
   if (options.analyze) session.run(report, nullptr, [](const BatchResult&, const ingest::PositionedBatch&) {}, {});
-  if (options.variants) queries = all_variants(queries);
-  const StaticOptions once = options.how.options(how);
+  std::vector<std::size_t> numbers(queries.size());  // by what is shown: the number of its query
+  std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+  if (options.variants) queries = all_variants(queries, numbers);
   for (std::size_t i = 0; i < queries.size(); ++i) {
     FilterReport filter;
+    const QueryOptions own = orders.apply(how, numbers[i]);
     const std::string plans = options.analyze ? engine.explain(ids[i])
-                              : options.whole ? engine.explain(queries[i].query, once, &filter)
-                                              : engine.explain(queries[i].query, how);
+                              : options.whole ? engine.explain(queries[i].query, options.how.options(own), &filter)
+                                              : engine.explain(queries[i].query, own);
     const std::string& name = queries[i].query.name;
     print_out(fmt::format("{}{}{}:\n{}", i == 0 ? "" : "\n", filter_text(name, filter), name, plans));
   }
@@ -114,6 +124,7 @@ void add_explain(const Command& program, Run& run) {
       .group("Queries");
   command.add_flag("--whole", options->whole, "Show the plans by which match counts in the whole graph").group("Queries");
   command.add_flag("--variants", options->variants, "Show the plans of every variant of a query with paths").group("Queries");
+  add_matching_order_option(command, options->queries);
   add_whole_options(command, options->how);
   add_replay_options(command, options->stream);
   add_graph_options(command, options->graph, true);

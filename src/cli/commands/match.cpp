@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/checked.hpp"
+#include "base/parallel.hpp"
 #include "base/seconds.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/interrupt.hpp"
@@ -52,6 +53,7 @@ void check(const Match& options) {
   check(options.graph, {});
   options.emit.check();
   options.whole.check(options.queries.mode);
+  if (options.whole.count_from == CountFrom::vertices) check_no_order(options.queries, "--count-from vertices");
   check_apart(input_paths(options.graph, {}, options.queries),
               {{"--out", options.emit.out}, {"--dead-letters", options.graph.dead_letters}});
   if (options.graph.graphs.empty() && options.graph.snapshot.empty()) {
@@ -113,10 +115,10 @@ std::string shortfalls(const Report& report, bool sampled) {
   return text;
 }
 
-QueryMatches find_matches(Engine& engine, const NamedQuery& query, const Match& options, Progress& progress, MatchSink* sink) {
+QueryMatches find_matches(Engine& engine, const NamedQuery& query, const QueryOptions& asked, const Match& options,
+                          Progress& progress, MatchSink* sink) {
   const std::string what = "matches of " + query.query.name;
   QueryMatches found{.name = query.query.name, .result = {}, .sample = {}};
-  const QueryOptions asked = options.queries.options(options.lists());
   if (options.sample > 0) {
     SampleOptions how;
     how.query = asked;
@@ -164,11 +166,12 @@ QueryMatches not_begun(const NamedQuery& query, const Match& options, MatchSink*
 }
 
 /// Matches one query. A count beyond 128 bits becomes an error of this query only.
-QueryMatches match_one(Engine& engine, const NamedQuery& query, const Match& options, Progress& progress, MatchSink* sink) {
+QueryMatches match_one(Engine& engine, const NamedQuery& query, const QueryOptions& asked, const Match& options,
+                       Progress& progress, MatchSink* sink) {
   const auto start = std::chrono::steady_clock::now();
   QueryMatches found;
   try {
-    found = find_matches(engine, query, options, progress, sink);
+    found = find_matches(engine, query, asked, options, progress, sink);
   } catch (const CountOverflow&) {
     found.name = query.query.name;
     found.error = "a count exceeds 2^128-1";
@@ -186,7 +189,9 @@ int match(const Match& options) {
   Session session(options.graph, {});
   const auto queries = read_queries(options.queries.sources, session.directed());
   session.heed(queries);
+  const MatchingOrders orders(options.queries.orders, queries);
   Report report;
+  report.describe(options.queries, thread_count(session.engine().options().threads));
   report.digests = options.emit.emit == Emit::digest;
   check_fit(session.engine().options(), queries, options.queries.options(false));
 
@@ -196,21 +201,24 @@ int match(const Match& options) {
   const bool counts = std::ranges::any_of(queries, [](const NamedQuery& query) { return plan::counts_something(query.query); });
   session.load(report, counts ? nullptr : &demand);
   watch_interrupts();
-  const std::unique_ptr<MatchSink> sink =
-      options.emit.make_sink(session.engine().options().schema, queries);  // not earlier: opening empties the file
+  const Listing listing =
+      options.emit.make_listing(session.engine().options(), queries);  // not earlier: opening empties the file
+  MatchSink* const sink = listing.sink.get();
   Progress progress(options.graph.progress);
-  for (const NamedQuery& query : queries) {
-    report.matches.push_back(interrupted() ? not_begun(query, options, sink.get())
-                                           : match_one(session.engine(), query, options, progress, sink.get()));
+  for (std::size_t q = 0; q < queries.size(); ++q) {
+    const QueryOptions asked = orders.apply(options.queries.options(options.lists()), q);
+    report.matches.push_back(interrupted() ? not_begun(queries[q], options, sink)
+                                           : match_one(session.engine(), queries[q], asked, options, progress, sink));
     report.steps.match += report.matches.back().seconds();
   }
+  const std::string left_out = listing.finish();
   report.interrupted = interrupted();
   report.graph = session.engine().graph();
   report.backend = session.backend();
   report.total = seconds_since(start);
   print(report, options.emit);
   const std::string missing = shortfalls(report, options.sample > 0);
-  print_err(missing + report.notes.verdict());
+  print_err(left_out + missing + report.notes.verdict());
   if (report.interrupted) return interrupt_exit_code();
   return missing.empty() && !report.notes.too_many_refused() ? exit_ok : exit_runtime;
 }
@@ -221,6 +229,7 @@ void add_match(const Command& program, Run& run) {
   const Command command = program.add_command("match", "Match queries against a whole graph, once", examples);
   const auto options = std::make_shared<Match>();
   add_query_options(command, options->queries).required();
+  add_matching_order_option(command, options->queries);
   add_whole_options(command, options->whole);
   add_number(command, "--limit", options->limit, "Stop after N matches of a query", 1).group("Queries");
   add_duration(command, "--timeout", options->timeout, "Stop each query after this time, e.g. 10s").group("Queries");

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/checked.hpp"
+#include "base/parallel.hpp"
 #include "cli/commands/interrupt.hpp"
 #include "cli/commands/session.hpp"
 #include "cli/options/option_kinds.hpp"
@@ -190,7 +191,10 @@ void Mining::write_csv(const MiningNote& note, std::span<const SimpleGraph::Vert
 
 std::string Mining::json(const MiningAnswer& answer) const {
   JsonWriter json;
-  json.begin_object().key("v").number(1).key("graph").begin_object();
+  json.begin_object().key("v").number(1);
+  // Sets of vertices are counted, each once.
+  write_settings(json, {MatchMode::isomorphism, CountMode::subgraphs, thread_count(options_.graph.threads)});
+  json.key("graph").begin_object();
   json.key("vertices").number(graph_->vertices()).key("edges").number(graph_->edges());
   json.key("bytes").number(graph_->bytes()).end_object();
   write_unused(json, unused_);

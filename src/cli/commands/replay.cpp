@@ -12,12 +12,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/parallel.hpp"
 #include "base/seconds.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/interrupt.hpp"
 #include "cli/commands/session.hpp"
 #include "cli/options/common_options.hpp"
 #include "cli/options/option_kinds.hpp"
+#include "cli/report/top_vertices.hpp"
 #include "cli/terminal/exit_codes.hpp"
 #include "cli/terminal/output.hpp"
 #include "ingest/sink/match_form.hpp"
@@ -42,6 +44,7 @@ struct Replay {
   std::string save_snapshot;
   Timestamp timeout = 0;  // microseconds; 0: none
   std::optional<std::uint64_t> max_matches;
+  std::optional<std::uint64_t> top;  ///< vertices of each query that are named
 };
 
 // Freed if a batch runs out of memory, for what is written then: sections of a snapshot, and the report.
@@ -152,15 +155,20 @@ int replay(const Replay& options) {
   check_lateness(options.stream, queries);
   check_order(session.engine().options(), options.graph.snapshot, queries);
   session.heed(queries);
+  const MatchingOrders orders(options.queries.orders, queries);
   Report report;
+  report.describe(options.queries, thread_count(session.engine().options().threads));
   report.digests = options.emit.emit == Emit::digest;
   warn_of_window(session.engine().options(), queries, report);
-  const std::vector<QueryId> ids =
-      register_queries(session.engine(), queries, options.queries.options(options.emit.emit != Emit::none), report);
+  const std::vector<QueryId> ids = register_queries(
+      session.engine(), queries, options.queries.options(options.emit.emit != Emit::none || options.top), orders, report);
   session.load(report);
   watch_interrupts();
   // Not earlier: opening empties the files.
-  const std::unique_ptr<MatchSink> sink = options.emit.make_sink(session.engine().options().schema, queries);
+  const Listing listing = options.emit.make_listing(session.engine().options(), queries);
+  std::optional<TopVertices> top;
+  if (options.top) top.emplace(listing.sink.get());
+  MatchSink* const sink = top ? &*top : listing.sink.get();
   const std::unique_ptr<TextFile> batches =
       options.emit.batches.empty() ? nullptr : std::make_unique<TextFile>(options.emit.batches);
 
@@ -169,7 +177,7 @@ int replay(const Replay& options) {
   ending.attempt([&] {
     reserve = std::make_unique_for_overwrite<char[]>(reserve_bytes);
     session.run(
-        report, sink.get(),
+        report, sink,
         [&](const BatchResult& result, const ingest::PositionedBatch& batch) {
           if (!batches) return;
           batches->line(to_json(result, batch, report.deltas));
@@ -182,20 +190,25 @@ int replay(const Replay& options) {
     session.release_inputs();
     reserve.reset();
   }
-  if (sink && (report.interrupted || report.timed_out || report.failed))
-    ending.attempt([&] { mark_ends(*sink, report, options.emit.listed_signs()); });
+  if (listing.sink && (report.interrupted || report.timed_out || report.failed))
+    ending.attempt([&] { mark_ends(*listing.sink, report, options.emit.listed_signs()); });
+  std::string left_out;
+  ending.attempt([&] { left_out = listing.finish(); });
   if (!options.save_snapshot.empty()) ending.attempt([&] { session.engine().save(options.save_snapshot); });
   if (batches) ending.attempt([&] { batches->close(); });
   ending.attempt([&] {
     for (std::size_t q = 0; !report.failed && q < queries.size(); ++q) {
       if (queries[q].query.emit_final) report.deltas[q].waiting = session.engine().waiting(ids[q]);
     }
+    for (std::size_t q = 0; top && q < queries.size(); ++q)
+      report.deltas[q].top = top->top(report.deltas[q].name, *options.top);
     report.graph = session.engine().graph();
     report.backend = session.backend();
     report.total = seconds_since(start);
     print(report, options.emit);
   });
   if (!report.failed) {
+    print_err(left_out);
     print_err(report.notes.verdict());
     print_err(shortfalls(report));
   }
@@ -213,11 +226,14 @@ void add_replay(const Command& program, Run& run) {
   add_query_options(command, options->queries).required();
   command.add_flag("--induced", options->queries.induced, "Only matches whose vertices are joined by no further edge")
       .group("Queries");
+  add_matching_order_option(command, options->queries);
   add_replay_options(command, options->stream).required();
   add_duration(command, "--timeout", options->timeout, "Stop after this time, e.g. 10s, and abandon the current batch")
       .group("Stream");
   add_number(command, "--max-matches", options->max_matches, "Stop a query in a batch after N new and removed matches", 1)
       .group("Queries");
+  add_number(command, "--top", options->top, "Name the N vertices of each query that are in most new matches", 1)
+      .group("Output");
   add_emit_options(command, options->emit);
   add_signs_option(command, options->emit);
   command.add_text("--batches", options->emit.batches, "Where a JSON object per batch goes, or - for standard output", "FILE")

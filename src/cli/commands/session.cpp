@@ -439,10 +439,11 @@ void Session::run_source(std::size_t index, Report& report, MatchSink* sink, con
 }
 
 std::vector<QueryId> register_queries(Engine& engine, const std::vector<NamedQuery>& queries, const QueryOptions& options,
-                                      Report& report) {
+                                      const MatchingOrders& orders, Report& report) {
   std::vector<QueryId> ids;
-  for (const NamedQuery& query : queries) {
-    ids.push_back(engine.add_query(query.query, options));
+  for (std::size_t number = 0; number < queries.size(); ++number) {
+    const NamedQuery& query = queries[number];
+    ids.push_back(engine.add_query(query.query, orders.apply(options, number)));
     QueryTotals& totals = report.deltas.emplace_back();
     totals.name = query.query.name;
     totals.once = query.query.once.has_value();

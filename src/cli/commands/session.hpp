@@ -12,6 +12,7 @@
 #include "cli/commands/inputs.hpp"
 #include "cli/commands/named_labels.hpp"
 #include "cli/options/common_options.hpp"
+#include "cli/options/matching_orders.hpp"
 #include "cli/options/paths.hpp"
 #include "cli/options/queries.hpp"
 #include "cli/report/report.hpp"
@@ -111,6 +112,6 @@ class Session {
 
 /// Registers the queries of the command line as standing queries. Adds a row for each to the report.
 std::vector<QueryId> register_queries(Engine& engine, const std::vector<NamedQuery>& queries, const QueryOptions& options,
-                                      Report& report);
+                                      const MatchingOrders& orders, Report& report);
 
 }  // namespace deltamatch::cli

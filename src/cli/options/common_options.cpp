@@ -105,6 +105,16 @@ QueryOptions QuerySelection::options(bool list) const {
   return {.mode = mode, .count = count.value_or(usual), .list = list, .induced = induced};
 }
 
+std::string Listing::finish() const {
+  if (picture == nullptr) return {};
+  picture->finish();
+  std::string text;
+  for (const ingest::DrawnQuery& query : picture->queries()) {
+    if (query.left_out > 0) text += "deltamatch: " + what_is_missing(query) + "; raise --draw for more\n";
+  }
+  return text;
+}
+
 void EmitOptions::check() const {
   if (emit != Emit::matches && !(out.empty() && out_format.empty())) {
     throw Error(ErrorKind::usage, out.empty() ? "--out-format" : "--out", "no matches are written", "add --emit matches");
@@ -121,9 +131,19 @@ void EmitOptions::check() const {
                 json ? "--json writes to standard output too" : "the matches go to standard output too",
                 "write one of them to a file");
   }
-  if (matches_to_stdout() && json) {
-    throw Error(ErrorKind::usage, "--json", "the matches and the JSON object both go to standard output",
+  if (json && csv) throw Error(ErrorKind::usage, "--csv", "--json writes to standard output too", "choose one of them");
+  if (csv && batches == "-") {
+    throw Error(ErrorKind::usage, "--batches -", "--csv writes to standard output too", "write one of them to a file");
+  }
+  if (matches_to_stdout() && (json || csv)) {
+    throw Error(ErrorKind::usage, json ? "--json" : "--csv",
+                json ? "the matches and the JSON object both go to standard output"
+                     : "the matches and the table both go to standard output",
                 "write the matches to a file with --out FILE");
+  }
+  if (draw && !picture()) {
+    throw Error(ErrorKind::usage, "--draw", "nothing is drawn",
+                "add --emit matches and --out FILE with a name in .html, .dot or .graphml");
   }
 }
 
@@ -135,26 +155,47 @@ void EmitOptions::check_outputs() const {
 std::string EmitOptions::format() const {
   if (!out_format.empty()) return out_format;
   const std::filesystem::path extension = std::filesystem::path(out).extension();
-  return extension == ".csv" ? "csv" : extension == ".dmm" ? "binary" : "jsonl";
+  for (const std::string_view each : {"csv", "dot", "graphml", "html"}) {
+    if (extension == "." + std::string(each)) return std::string(each);
+  }
+  return extension == ".dmm" ? "binary" : extension == ".gv" ? "dot" : extension == ".htm" ? "html" : "jsonl";
 }
 
-std::unique_ptr<MatchSink> EmitOptions::make_sink(const Schema& schema, const std::vector<NamedQuery>& queries) const {
-  if (emit != Emit::matches) return nullptr;
-  const std::string path = out.empty() ? "-" : out;
-  const ingest::MatchForm form{schema, times.value_or(ingest::TimeForm::microseconds)};
+std::optional<ingest::PictureKind> EmitOptions::picture() const {
   const std::string format = this->format();
-  std::unique_ptr<MatchSink> sink;
-  if (format == "flat" || (format == "csv" && schema.model != EdgeModel::simple)) {
-    std::vector<Query> all;
-    for (const NamedQuery& query : queries) all.push_back(query.query);
+  if (emit != Emit::matches) return std::nullopt;
+  if (format == "dot") return ingest::PictureKind::dot;
+  if (format == "graphml") return ingest::PictureKind::graphml;
+  if (format == "html") return ingest::PictureKind::html;
+  return std::nullopt;
+}
+
+Listing EmitOptions::make_listing(const EngineOptions& engine, const std::vector<NamedQuery>& queries) const {
+  Listing listing;
+  if (emit != Emit::matches) return listing;
+  const std::string path = out.empty() ? "-" : out;
+  const Schema& schema = engine.schema;
+  const auto drawn = picture();
+  const ingest::MatchForm form{schema, times.value_or(drawn ? ingest::TimeForm::iso : ingest::TimeForm::microseconds)};
+  const std::string format = this->format();
+  std::vector<Query> all;
+  for (const NamedQuery& query : queries) all.push_back(query.query);
+  std::unique_ptr<MatchSink>& sink = listing.sink;
+  if (drawn) {
+    ingest::PictureOptions how{.kind = *drawn, .directed = engine.directed};
+    how.most = draw.value_or(how.most);
+    auto made = ingest::make_picture_sink(path, form, all, how);
+    listing.picture = made.get();
+    sink = std::move(made);
+  } else if (format == "flat" || (format == "csv" && schema.model != EdgeModel::simple)) {
     sink = ingest::make_flat_csv_sink(path, form, all);
   } else if (format == "csv") {
     sink = ingest::make_csv_sink(path, form);
   } else {
     sink = format == "binary" ? ingest::make_binary_sink(path, form) : ingest::make_jsonl_sink(path, form);
   }
-  if (listed_signs() == ingest::Signs::both) return sink;
-  return ingest::make_sign_filter(std::move(sink), *signs);
+  if (listed_signs() != ingest::Signs::both) sink = ingest::make_sign_filter(std::move(sink), *signs);
+  return listing;
 }
 
 void add_direction_options(const Command& command, std::optional<bool>& directed) {
@@ -248,6 +289,19 @@ Option add_query_options(const Command& command, QuerySelection& options) {
   return queries;
 }
 
+void check_no_order(const QuerySelection& queries, std::string_view option) {
+  if (queries.orders.empty()) return;
+  throw Error(ErrorKind::usage, "--matching-order", fmt::format("{} follows no order of vertices", option),
+              "leave one of the two out");
+}
+
+void add_matching_order_option(const Command& command, QuerySelection& options) {
+  command
+      .add_list("--matching-order", options.orders, "Names of a query's vertices in the order to match them; repeatable",
+                "[QUERY=]A,B,C")
+      .group("Queries");
+}
+
 StaticOptions WholeOptions::options(const QueryOptions& query) const {
   StaticOptions made;
   made.query = query;
@@ -320,14 +374,22 @@ void add_emit_options(const Command& command, EmitOptions& options) {
       .group(group);
   command.add_text("--out", options.out, "Where --emit matches writes (default: -, standard output)", "FILE").group(group);
   add_choice(command, "--out-format", options.out_format, "Format of the matches (default: by the name of the file, or jsonl)",
-             std::vector<std::pair<std::string, std::string>>{
-                 {"jsonl", "jsonl"}, {"csv", "csv"}, {"flat", "flat"}, {"binary", "binary"}})
+             std::vector<std::pair<std::string, std::string>>{{"jsonl", "jsonl"},
+                                                              {"csv", "csv"},
+                                                              {"flat", "flat"},
+                                                              {"binary", "binary"},
+                                                              {"html", "html"},
+                                                              {"dot", "dot"},
+                                                              {"graphml", "graphml"}})
+      .group(group);
+  add_number(command, "--draw", options.draw, "Most matches of each query in html, dot and graphml (default: 1000)", 1)
       .group(group);
   add_choice(command, "--times", options.times, "Times of matches: microseconds, or ISO 8601 in UTC (default: us)",
              std::vector<std::pair<std::string, ingest::TimeForm>>{{"us", ingest::TimeForm::microseconds},
                                                                    {"iso", ingest::TimeForm::iso}})
       .group(group);
   add_json_option(command, options.json);
+  command.add_flag("--csv", options.csv, "Print the row of each query as CSV instead of a table").group(group);
 }
 
 void add_signs_option(const Command& command, EmitOptions& options) {

@@ -15,6 +15,7 @@
 #include "cli/terminal/progress.hpp"
 #include "deltamatch/engine.hpp"
 #include "ingest/sink/match_form.hpp"
+#include "ingest/sink/picture.hpp"
 #include "ingest/stream.hpp"
 
 namespace deltamatch::cli {
@@ -63,11 +64,15 @@ struct ReplayOptions {
 struct QuerySelection {
   std::vector<std::string> sources;
   MatchMode mode = MatchMode::isomorphism;
-  std::optional<CountMode> count;  ///< default: subgraphs for isomorphism, else embeddings
-  bool induced = false;            ///< of standing queries
+  std::optional<CountMode> count;   ///< default: subgraphs for isomorphism, else embeddings
+  bool induced = false;             ///< of standing queries
+  std::vector<std::string> orders;  ///< --matching-order; see MatchingOrders
 
   [[nodiscard]] QueryOptions options(bool list) const;
 };
+
+/// Throws Error(usage) if `--matching-order` is given with an option that follows no order.
+void check_no_order(const QuerySelection& queries, std::string_view option);
 
 /// How a whole graph is matched.
 struct WholeOptions {
@@ -86,6 +91,15 @@ struct WholeOptions {
 
 enum class Emit { none, digest, matches };
 
+/// Where matches go, until the end of the run.
+struct Listing {
+  std::unique_ptr<MatchSink> sink;         ///< null: nothing is written
+  ingest::PictureSink* picture = nullptr;  ///< if they are drawn: the sink, or what it hands matches on to
+
+  /// Writes the picture, if there is one. Returns lines for standard error that say what it does not show. Call it once.
+  [[nodiscard]] std::string finish() const;
+};
+
 struct EmitOptions {
   Emit emit = Emit::none;
   std::string out;  ///< empty: not given
@@ -93,7 +107,9 @@ struct EmitOptions {
   std::optional<ingest::TimeForm> times;
   std::optional<ingest::Signs> signs;  ///< replay
   std::string batches;                 ///< replay; empty: not given
+  std::optional<std::uint64_t> draw;   ///< most matches of a query in a picture
   bool json = false;
+  bool csv = false;
 
   /// Throws Error(usage) if the options contradict each other.
   void check() const;
@@ -104,11 +120,12 @@ struct EmitOptions {
   [[nodiscard]] bool lines_to_stdout() const { return matches_to_stdout() || batches == "-"; }
   /// The signs that are listed.
   [[nodiscard]] ingest::Signs listed_signs() const { return signs.value_or(ingest::Signs::both); }
-  /// Null unless matches are written. `schema` is that of the engine, and `queries` are all whose matches will come.
-  [[nodiscard]] std::unique_ptr<MatchSink> make_sink(const Schema& schema, const std::vector<NamedQuery>& queries) const;
+  /// Opens the output of matches, if they are written. `engine`: its options. `queries` are all whose matches will come.
+  [[nodiscard]] Listing make_listing(const EngineOptions& engine, const std::vector<NamedQuery>& queries) const;
 
  private:
   [[nodiscard]] std::string format() const;
+  [[nodiscard]] std::optional<ingest::PictureKind> picture() const;
 };
 
 /// `--directed`, `--undirected`.
@@ -124,6 +141,8 @@ void add_conversion_options(const Command& command, GraphOptions& common, InputO
 Option add_replay_options(const Command& command, ReplayOptions& options);
 /// Returns the option --query.
 Option add_query_options(const Command& command, QuerySelection& options);
+/// `--matching-order`.
+void add_matching_order_option(const Command& command, QuerySelection& options);
 void add_whole_options(const Command& command, WholeOptions& options);
 void add_emit_options(const Command& command, EmitOptions& options);
 /// `--signs`.

@@ -14,6 +14,8 @@
 #include "cli/terminal/json_writer.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/values.hpp"
+#include "ingest/text/csv_text.hpp"
+#include "ingest/text/json_text.hpp"
 
 namespace deltamatch::cli {
 namespace {
@@ -132,6 +134,35 @@ std::string edge_labels_text(std::string_view query, const std::vector<EdgeLabel
   return text + '\n';
 }
 
+void write_top(JsonWriter& json, const TopOfQuery& top) {
+  json.key("top").begin_array();
+  for (const TopVertex& vertex : top.vertices) {
+    std::string id;
+    if (vertex.is_text) ingest::append_json_string(id, vertex.id);
+    json.begin_object().key("name").string(vertex.name).key("vertex").json(vertex.is_text ? id : vertex.id);
+    json.key("matches").number(vertex.matches);
+    if (top.missing > 0) json.key("at_most").number(vertex.matches + top.missing);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+/// A line for each of the vertices in most matches.
+std::string top_text(const QueryTotals& query) {
+  std::string text =
+      fmt::format("vertices in most new matches of {}{}\n", query.name, query.top->vertices.empty() ? ": none" : "");
+  for (const TopVertex& vertex : query.top->vertices) {
+    const std::string most = query.top->missing > 0 ? " to " + grouped(vertex.matches + query.top->missing) : "";
+    text += fmt::format("  {} {}: {}{} {}\n", vertex.name, vertex.id, grouped(vertex.matches), most,
+                        vertex.matches == 1 && most.empty() ? "match" : "matches");
+  }
+  if (query.top->missing > 0) {
+    text += fmt::format("  more vertices occur than are counted, so another one may be in up to {} matches\n",
+                        grouped(query.top->missing + (query.top->vertices.empty() ? 0 : query.top->vertices.back().matches)));
+  }
+  return text;
+}
+
 void write_queries(JsonWriter& json, const Report& report) {
   json.key("queries").begin_array();
   for (const QueryTotals& query : report.deltas) {
@@ -145,6 +176,8 @@ void write_queries(JsonWriter& json, const Report& report) {
     if (const Shortfall shortfall = report.shortfall(query); shortfall != Shortfall::none)
       json.key("complete").boolean(false).key("partial").string(shortfall_name(shortfall));
     if (query.partial_batches > 0) json.key("partial_batches").number(query.partial_batches);
+    json.key("seconds").seconds(query.seconds);
+    if (query.top) write_top(json, *query.top);
     json.end_object();
   }
   for (const QueryMatches& query : report.matches) {
@@ -256,6 +289,19 @@ std::string ignored_text(const Ignored& ignored) {
   return text.empty() ? text : text + '\n';
 }
 
+void write_settings(JsonWriter& json, const RunSettings& settings) {
+  const std::string_view mode = settings.mode == MatchMode::isomorphism     ? "isomorphism"
+                                : settings.mode == MatchMode::edge_distinct ? "edge-distinct"
+                                                                            : "homomorphism";
+  json.key("version").string(DELTAMATCH_VERSION).key("mode").string(mode);
+  json.key("counting").string(settings.counting == CountMode::subgraphs ? "subgraphs" : "embeddings");
+  json.key("threads").number(settings.threads);
+}
+
+void Report::describe(const QuerySelection& queries, unsigned threads) {
+  settings = {queries.mode, queries.options(false).count, threads};
+}
+
 void Report::add(const BatchResult& result) {
   ++batches;
   updates += result.consumed;
@@ -267,6 +313,7 @@ void Report::add(const BatchResult& result) {
     totals.added += delta.added;
     totals.removed += delta.removed;
     totals.suppressed += delta.suppressed;
+    totals.seconds += delta.seconds;
     if (!delta.complete()) {
       ++totals.partial_batches;
       if (!totals.first_partial) totals.first_partial = result.batch;
@@ -290,6 +337,7 @@ bool Report::complete() const noexcept {
 std::string to_json(const Report& report) {
   JsonWriter json;
   json.begin_object().key("v").number(1);
+  write_settings(json, report.settings);
   json.key("graph").begin_object();
   json.key("vertices").number(report.graph.vertices).key("edges").number(report.graph.edges);
   json.key("bytes").number(report.graph.bytes).end_object();
@@ -324,6 +372,7 @@ std::string to_json(const BatchResult& result, const ingest::PositionedBatch& ba
     json.key("new").number(delta.added).key("removed").number(delta.removed);
     if (names[query].once) json.key("suppressed").number(delta.suppressed);
     if (!delta.complete()) json.key("complete").boolean(false).key("partial").string(shortfall_name(delta.shortfall));
+    json.key("seconds").seconds(delta.seconds);
     json.end_object();
   }
   json.end_array().key("seconds").begin_object();
@@ -373,6 +422,9 @@ std::string to_table(const Report& report) {
   }
   text += ignored_text(report.unused.ignored);
   if (!report.deltas.empty() || !report.matches.empty()) fmt::format_to(out, "\n{}", query_table(report));
+  for (const QueryTotals& query : report.deltas) {
+    if (query.top) text += '\n' + top_text(query);
+  }
   std::string details;
   for (const QueryMatches& query : report.matches) {
     details += filter_text(query.name, query.result.filter) + edge_labels_text(query.name, query.result.edge_labels);
@@ -381,9 +433,60 @@ std::string to_table(const Report& report) {
   return text;
 }
 
+std::string to_csv(const Report& report) {
+  std::string text;
+  const auto row = [&](const std::vector<std::string>& cells) {
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      if (c > 0) text += ',';
+      if (!cells[c].empty()) ingest::append_csv_text(text, cells[c]);
+    }
+    text += "\r\n";
+  };
+  const auto seconds = [](double value) { return fmt::format("{:.6f}", value); };
+  const auto partial = [](Shortfall shortfall) { return std::string(shortfall_name(shortfall)); };
+  const bool sampled = std::ranges::any_of(report.matches, [](const QueryMatches& query) { return query.sample.has_value(); });
+  std::vector<std::string> header =
+      !report.deltas.empty()
+          ? std::vector<std::string>{"query", "new", "removed", "suppressed", "waiting", "seconds", "partial"}
+      : sampled ? std::vector<std::string>{"query", "estimate", "low", "high", "walks", "hits", "seconds", "partial"}
+                : std::vector<std::string>{"query", "matches", "seconds", "partial", "error"};
+  if (report.digests)
+    header.insert(header.end(), report.deltas.empty() ? std::initializer_list<std::string>{"digest"}
+                                                      : std::initializer_list<std::string>{"new_digest", "removed_digest"});
+  row(header);
+  for (const QueryTotals& query : report.deltas) {
+    std::vector<std::string> cells{query.name,
+                                   to_string(query.added),
+                                   to_string(query.removed),
+                                   query.once ? to_string(query.suppressed) : "",
+                                   query.waiting ? to_string(*query.waiting) : "",
+                                   seconds(query.seconds),
+                                   partial(report.shortfall(query))};
+    if (report.digests) cells.insert(cells.end(), {to_text(query.added_digest), to_text(query.removed_digest)});
+    row(cells);
+  }
+  for (const QueryMatches& query : report.matches) {
+    if (query.sample) {
+      const SampleResult& sample = *query.sample;
+      const bool known = has_interval(sample) || is_exact(sample);
+      row({query.name, fmt::format("{}", sample.matches), known ? fmt::format("{}", sample.low) : "",
+           known ? fmt::format("{}", sample.high) : "", std::to_string(sample.walks), std::to_string(sample.hits),
+           seconds(query.seconds()), partial(query.shortfall())});
+      continue;
+    }
+    std::vector<std::string> cells{query.name, query.error.empty() ? to_string(query.result.matches) : "",
+                                   seconds(query.seconds()), partial(query.shortfall()), query.error};
+    if (report.digests) cells.push_back(to_text(query.result.digest));
+    row(cells);
+  }
+  return text;
+}
+
 void print(const Report& report, const EmitOptions& options) {
   if (options.json) {
     print_out(to_json(report) + '\n');
+  } else if (options.csv) {
+    print_out(to_csv(report));
   } else if (options.lines_to_stdout()) {
     print_err(to_table(report));
   } else {

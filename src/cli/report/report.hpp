@@ -8,6 +8,7 @@
 
 #include "cli/options/common_options.hpp"
 #include "cli/report/input_notes.hpp"
+#include "cli/report/top_vertices.hpp"
 #include "deltamatch/count.hpp"
 #include "deltamatch/match.hpp"
 #include "deltamatch/result.hpp"
@@ -43,11 +44,13 @@ struct QueryTotals {
   Count removed = 0;
   MatchDigest added_digest;
   MatchDigest removed_digest;
-  bool once = false;                            ///< its pattern says ALERT ONCE
-  Count suppressed = 0;                         ///< new matches that this left out
-  std::optional<Count> waiting = std::nullopt;  ///< matches that are not final at the end, if its pattern says EMIT FINAL
-  std::uint64_t partial_batches = 0;            ///< in which it exceeded a limit; its counts are lower bounds then
-  std::optional<std::uint64_t> first_partial;   ///< the first of these batches
+  bool once = false;                             ///< its pattern says ALERT ONCE
+  Count suppressed = 0;                          ///< new matches that this left out
+  std::optional<Count> waiting = std::nullopt;   ///< matches that are not final at the end, if its pattern says EMIT FINAL
+  std::uint64_t partial_batches = 0;             ///< in which it exceeded a limit; its counts are lower bounds then
+  std::optional<std::uint64_t> first_partial;    ///< the first of these batches
+  double seconds = 0;                            ///< its share of the time of matching
+  std::optional<TopOfQuery> top = std::nullopt;  ///< the vertices in most new matches, if asked for
 };
 
 /// What a static match found.
@@ -61,7 +64,17 @@ struct QueryMatches {
   [[nodiscard]] double seconds() const noexcept { return sample ? sample->seconds : result.seconds; }
 };
 
+/// How a run matched or counted, for whoever reads the results later.
+struct RunSettings {
+  MatchMode mode = MatchMode::isomorphism;
+  CountMode counting = CountMode::subgraphs;
+  unsigned threads = 1;
+};
+/// Writes the members "version", "mode", "counting" and "threads" of the `--json` object.
+void write_settings(JsonWriter& json, const RunSettings& settings);
+
 struct Report {
+  RunSettings settings;
   GraphStatistics graph;
   std::uint64_t batches = 0;
   std::uint64_t updates = 0;          ///< records of the update stream, not of the start graph
@@ -81,6 +94,8 @@ struct Report {
   std::optional<std::uint64_t> abandoned;
   bool failed = false;  ///< an error ended the stream; the report covers what was done before
 
+  /// Sets how the queries are matched.
+  void describe(const QuerySelection& queries, unsigned threads);
   /// Adds everything but refused records, which the stream counts.
   void add(const BatchResult& result);
   /// Why a standing query's counts are partial: its own reason, or that of the run.
@@ -95,10 +110,13 @@ struct Report {
 [[nodiscard]] std::string to_json(const BatchResult& result, const ingest::PositionedBatch& batch,
                                   const std::vector<QueryTotals>& names);
 
+/// Returns the row of each query as CSV (RFC 4180), with a header.
+[[nodiscard]] std::string to_csv(const Report& report);
+
 /// Returns the summary for people, with line ends.
 [[nodiscard]] std::string to_table(const Report& report);
 
-/// Prints the report as JSON or as a table, as the options say. If lines take standard output, the table goes to standard
+/// Prints the report as JSON, CSV or a table, as the options say. If lines take standard output, the table goes to standard
 /// error.
 void print(const Report& report, const EmitOptions& options);
 

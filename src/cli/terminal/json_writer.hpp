@@ -21,6 +21,8 @@ class JsonWriter {
   JsonWriter& string(std::string_view text);
   JsonWriter& number(Count value);
   JsonWriter& boolean(bool value);
+  /// Writes a text that is a JSON value already.
+  JsonWriter& json(std::string_view text) { return value(text); }
   /// Writes the fewest digits that read back as the same number.
   JsonWriter& real(double value);
   JsonWriter& null() { return value("null"); }
