@@ -28,7 +28,7 @@ class Replay(harness.CliTest):
         self.assertEqual(result["v"], 1)
         self.assertEqual(list(result["graph"]), ["vertices", "edges", "bytes"])
         self.assertEqual(list(result["ignored"]), IGNORED)
-        self.assertEqual([list(q) for q in result["queries"]], [["name", "new", "removed"]])
+        self.assertEqual([list(q) for q in result["queries"]], [["name", "new", "removed", "seconds"]])
         self.assertEqual(list(result["seconds"]), ["load", "apply", "estimate", "cache", "match", "settle", "anticipate", "total"])
         self.assertEqual((result["graph"]["vertices"], result["graph"]["edges"]), (3, 3))
         self.assertEqual((result["batches"], result["updates"]), (1, 3))

@@ -37,9 +37,9 @@ class Settings(harness.CliTest):
 
 class Seconds(harness.CliTest):
     def test_each_query_has_its_share_of_matching(self):
-        self.write("s.txt", "".join(f"{i % 40} {40 + (i * 7 + i // 40) % 40}\n" for i in range(1600)))
+        self.write("s.txt", "".join(f"{i % 40} {40 + (i * 7 + i // 40) % 40}\n" for i in range(800)))
         result = self.json("replay", "--updates", "s.txt", "--batch", 100, "--batches", "b.jsonl", "--query", "light=(a)-[:NONE]->(b)", "--query",
-                           "heavy=(a)-->(b)<--(c)-->(d)<--(e)", "--emit", "digest")
+                           "heavy=(a)-->(b)<--(c)-->(d)", "--emit", "digest")
         light, heavy = (query["seconds"] for query in result["queries"])
         self.assertGreater(heavy, 0)
         self.assertGreater(heavy, light)
