@@ -88,15 +88,26 @@ struct StateOptions {
 };
 
 struct SinkOptions {
-  enum class Kind : std::uint8_t { kafka, file, console, webhook };
+  enum class Kind : std::uint8_t { kafka, file, console, webhook, slack, teams, pagerduty };
+  enum class Each : std::uint8_t { batch, alert };
   std::string name;
   Kind kind = Kind::console;
-  std::string topic;                                    ///< kafka
-  std::filesystem::path path;                           ///< file
-  std::uint64_t rotate_bytes = 0;                       ///< file: size at which a new file begins; 0: never
-  std::size_t keep_files = 0;                           ///< file: number of rotated files that stay; 0: all
+  std::string topic;               ///< kafka
+  std::filesystem::path path;      ///< file
+  std::uint64_t rotate_bytes = 0;  ///< file: size at which a new file begins; 0: never
+  std::size_t keep_files = 0;      ///< file: number of rotated files that stay; 0: all
+  // The kinds from webhook on send requests (sends_requests). What is said of a webhook holds for all of them.
   std::string url;                                      ///< webhook; may be secret
   std::map<std::string, std::string> headers;           ///< webhook; values may be secrets
+  std::string body;                                     ///< webhook only: a template (AlertTemplate); empty: the usual form
+  std::string content_type = "application/json";        ///< of `body`
+  Each each = Each::batch;                              ///< what a request with `body` is made of
+  std::string link;                                     ///< slack, teams, pagerduty: a template of a URL; empty: no link
+  std::size_t max_messages = 0;                         ///< slack, teams: most messages of a batch; 0: no limit
+  std::chrono::milliseconds min_interval{0};            ///< webhook: between the starts of two requests
+  std::string routing_key;                              ///< pagerduty; secret
+  std::string severity = "error";                       ///< pagerduty: critical, error, warning or info
+  std::map<std::string, std::string> severities;        ///< pagerduty: by query, where it differs
   std::chrono::milliseconds timeout{5'000};             ///< webhook: for one request
   std::chrono::milliseconds max_backoff{60'000};        ///< longest wait between tries of a failed delivery
   std::size_t refused_tries = 0;                        ///< webhook: give up after so many refusals (4xx); 0: never
@@ -107,6 +118,11 @@ struct SinkOptions {
   TimeForm times = TimeForm::microseconds;
   std::uint64_t rate_limit = 0;  ///< most alerts of one query in one interval; 0: no limit
   std::chrono::milliseconds rate_interval{1'000};
+
+  /// Whether alerts go to a server by HTTP. It gets them, whichever instance works.
+  [[nodiscard]] bool sends_requests() const noexcept { return kind >= Kind::webhook; }
+  /// Whether a match that vanished counts for rate_limit. One that ends an incident must not be left out.
+  [[nodiscard]] bool limits_vanished() const noexcept { return kind != Kind::pagerduty; }
   friend bool operator==(const SinkOptions&, const SinkOptions&) = default;
 };
 

@@ -35,16 +35,21 @@ namespace deltamatch::ingest {
 
 /// POSTs a batch's alerts to options.url, at least once, in requests of up to 1 MiB.
 ///   {"v":1,"batch":17,"part":0,"alerts":[…]}
+/// With a template (options.body), and for Slack, Teams and PagerDuty, the bodies are those of make_messages. It also says how
+/// many alerts a request has at most.
+///
 /// The headers are Deltamatch-Batch: 17 and Idempotency-Key: <application>/<sink>/<batch>/<part>. They are the same for every
 /// try and after a restart. A part that was answered with 2xx is not sent again while the process lives.
 ///
 /// Any other answer, or none within the timeout, is an Error with the answer's first bytes, and the part is sent again. The
 /// Error is a TryLater if the answer has a Retry-After.
 ///
-/// A part is given up in three cases:
+/// A part is given up in these cases:
 /// - It has failed `max_tries` times.
 /// - It has failed for `give_up_after`.
 /// - It was refused `refused_tries` times. A refusal is a 3xx or a 4xx other than 408, 425 and 429.
+/// - Slack, Teams or PagerDuty call it invalid (400, 413).
+/// - The batch has had `max_messages` messages. One more then says how many alerts are left out.
 ///
 /// While a server accepts nothing, its failures count for all waiting batches. They are given up with those before them, and
 /// none is held for longer. What is given up is written to `dead_letters` (docs/reference/formats.md), logged and counted. The

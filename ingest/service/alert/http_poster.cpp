@@ -267,6 +267,10 @@ HttpAnswer HttpPoster::post(const std::string& body, const Headers& headers) {
   return answer;
 }
 
+void HttpPoster::hide(const std::string& secret) {
+  if (!secret.empty()) connection_->secrets.add(secret);
+}
+
 void HttpPoster::cancel() noexcept {
   connection_->cancelled = true;
   curl_multi_wakeup(connection_->multi.get());

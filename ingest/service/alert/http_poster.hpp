@@ -32,6 +32,8 @@ class HttpPoster {
   /// Redirects are not followed. At most 64 KiB of an answer's head and 64 KiB of its body are read. An answer exists once its
   /// head was read, whatever happens to the body. An answer with a longer head counts as none.
   [[nodiscard]] HttpAnswer post(const std::string& body, const Headers& headers);
+  /// Answers are shown without this text. Call it before the first post.
+  void hide(const std::string& secret);
   /// The current request and every later one get no answer. It cannot be undone.
   void cancel() noexcept;
 

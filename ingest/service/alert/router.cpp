@@ -148,7 +148,9 @@ void AlertRouter::write(const Match& match) {
   wanting_.clear();
   for (Limiters::value_type* limiter : route_->second) {
     const std::size_t sink = limiter->first.second;
-    if (wants(sinks_[sink].signs, match.added) && allows(*limiter)) wanting_.push_back(static_cast<std::uint32_t>(sink));
+    if (!wants(sinks_[sink].signs, match.added)) continue;
+    const bool is_limited = match.added || sinks_[sink].limits_vanished();
+    if (!is_limited || allows(*limiter)) wanting_.push_back(static_cast<std::uint32_t>(sink));
   }
   for (const MatchForm& form : forms_) put_alert(match, form);
 }

@@ -1,8 +1,12 @@
-// POSTs alerts to a URL, at least once.
+// POSTs alerts to a URL, at least once, in a form that its receiver takes.
 #include <algorithm>
 #include <atomic>
 #include <cctype>
 #include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +14,7 @@
 #include <vector>
 
 #include "ingest/service/alert/alert_letters.hpp"
+#include "ingest/service/alert/alert_messages.hpp"
 #include "ingest/service/alert/alert_sinks.hpp"
 #include "ingest/service/alert/http_poster.hpp"
 #include "ingest/service/alert/retry_limit.hpp"
@@ -22,11 +27,6 @@ constexpr std::size_t request_bytes = std::size_t{1} << 20;
 
 using Clock = std::chrono::steady_clock;
 
-/// Whether the answer means that the request is wrong, so waiting would not help.
-bool is_refusal(int status) noexcept {
-  return status >= 300 && status < 500 && status != 408 && status != 425 && status != 429;
-}
-
 class WebhookSink final : public AlertSink {
  public:
   WebhookSink(std::string_view application, const SinkOptions& options, Journal& journal)
@@ -35,9 +35,12 @@ class WebhookSink final : public AlertSink {
         key_(std::string(application) + '/' + options.name + '/'),
         options_(options),
         journal_(journal),
+        messages_(make_messages(application, options)),
         letters_(options.name, options.dead_letters),
         retry_limit_(options.max_tries, options.give_up_after),
-        poster_(where_, options.url, with_content_type(options), options.timeout) {}
+        poster_(where_, options.url, with_content_type(options), options.timeout) {
+    poster_.hide(options.routing_key);
+  }
 
   std::string recover(std::string_view position) override { return letters_.recover(position); }
   void begin(std::uint64_t batch) override;
@@ -46,15 +49,21 @@ class WebhookSink final : public AlertSink {
   void abort() noexcept override {}
   void await(std::uint64_t latest) override { latest_ = latest; }
   [[nodiscard]] bool gives_up(std::uint64_t batch) const override { return retry_limit_.over(batch, Clock::now()); }
-  void cancel() noexcept override { poster_.cancel(); }
+  void cancel() noexcept override;
   [[nodiscard]] std::uint64_t dropped() const noexcept override { return dropped_; }
 
  private:
   [[nodiscard]] HttpPoster::Headers with_content_type(const SinkOptions& options) const;
   void start_part();
   void finish_part();
-  bool post();
+  void settle_part();
+  void tell_left_out();
+  [[nodiscard]] bool is_left_out() const { return options_.max_messages != 0 && part_ >= options_.max_messages; }
+  bool post_alerts();
+  bool post(const std::string& body);
+  void wait_for_turn();
   [[nodiscard]] bool is_enough(bool refused) const;
+  [[nodiscard]] std::vector<std::string_view> alerts() const;
   [[nodiscard]] static std::string describe(const HttpAnswer& answer);
   void give_up();
 
@@ -63,13 +72,15 @@ class WebhookSink final : public AlertSink {
   std::string key_;
   SinkOptions options_;
   Journal& journal_;
+  std::unique_ptr<AlertMessages> messages_;  // null: the parts are sent as they are in body_
   AlertLetters letters_;
   RetryLimit retry_limit_;  // for a server that accepts no requests
   HttpPoster poster_;
   std::uint64_t latest_ = 0;  // latest committed batch
   std::uint64_t batch_ = 0;
-  std::uint64_t part_ = 0;     // within the batch
-  std::uint64_t settled_ = 0;  // parts of the batch that are delivered or given up
+  std::uint64_t part_ = 0;      // within the batch
+  std::uint64_t settled_ = 0;   // parts of the batch that are delivered or given up
+  std::uint64_t left_out_ = 0;  // alerts of the batch beyond max_messages
   std::string body_;
   std::vector<std::pair<std::size_t, std::size_t>> alerts_;  // position and length of each alert in body_
 
@@ -80,6 +91,11 @@ class WebhookSink final : public AlertSink {
 
   std::string last_failure_;
   std::atomic<std::uint64_t> dropped_{0};
+
+  Clock::time_point turn_;  // of the next request
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool cancelled_ = false;  // guarded by mutex_
 };
 
 HttpPoster::Headers WebhookSink::with_content_type(const SinkOptions& options) const {
@@ -89,11 +105,13 @@ HttpPoster::Headers WebhookSink::with_content_type(const SinkOptions& options) c
     for (const std::string_view own : {"content-type", "content-length", "host", "deltamatch-batch", "idempotency-key"}) {
       if (lower == own)
         throw Error(ErrorKind::configuration, where_, "header '" + name + "' is set by the sink itself",
-                    "remove it from headers");
+                    lower == "content-type" && options.kind == SinkOptions::Kind::webhook
+                        ? "remove it from headers; content_type says what `body` is"
+                        : "remove it from headers");
     }
   }
   HttpPoster::Headers headers = options.headers;
-  headers.emplace("Content-Type", "application/json");
+  headers.emplace("Content-Type", messages_ ? messages_->content_type() : "application/json");
   return headers;
 }
 
@@ -107,6 +125,7 @@ void WebhookSink::begin(std::uint64_t batch) {
   }
   latest_ = std::max(latest_, batch);
   part_ = 0;
+  left_out_ = 0;
   start_part();
 }
 
@@ -120,7 +139,8 @@ void WebhookSink::start_part() {
 }
 
 void WebhookSink::write(std::string_view, std::string_view alert) {
-  if (!alerts_.empty() && body_.size() + alert.size() > request_bytes) finish_part();
+  const std::size_t most = messages_ && !is_left_out() ? messages_->most_alerts() : SIZE_MAX;
+  if (!alerts_.empty() && (alerts_.size() == most || body_.size() + alert.size() > request_bytes)) finish_part();
   if (!alerts_.empty()) body_ += ',';
   alerts_.emplace_back(body_.size(), alert.size());
   body_ += alert;
@@ -128,30 +148,86 @@ void WebhookSink::write(std::string_view, std::string_view alert) {
 
 std::string WebhookSink::commit() {
   if (!alerts_.empty()) finish_part();
+  if (left_out_ != 0) tell_left_out();
   return letters_.settle(batch_);
 }
 
 void WebhookSink::finish_part() {
   body_ += "]}";
+  if (is_left_out()) left_out_ += alerts_.size();
   if (part_ == settled_) {
-    if (gives_up(batch_) || !post()) give_up();
-    ++settled_;
-    tries_ = 0;
-    refusals_ = 0;
-    first_try_.reset();
+    if (is_left_out()) {
+      last_failure_ = "the batch has more alerts than max_messages allows";
+      give_up();
+    } else if (gives_up(batch_) || !post_alerts()) {
+      give_up();
+    }
+    settle_part();
   }
   ++part_;
   start_part();
 }
 
+void WebhookSink::settle_part() {
+  ++settled_;
+  tries_ = 0;
+  refusals_ = 0;
+  first_try_.reset();
+}
+
+/// Sends a message about the alerts beyond max_messages. It is a part of its own, without alerts.
+void WebhookSink::tell_left_out() {
+  if (part_ != settled_) return;
+  if (!gives_up(batch_)) static_cast<void>(post(messages_->body_about_rest(batch_, left_out_)));
+  settle_part();
+}
+
 /// Returns true if the part is delivered, and false if it should be given up. Throws if it should be tried again.
-bool WebhookSink::post() {
+bool WebhookSink::post_alerts() {
+  if (!messages_) return post(body_);
+  std::string body;
+  try {
+    body = messages_->body({batch_, part_, alerts()});
+  } catch (const std::exception& error) {  // trying again would not help
+    last_failure_ = error.what();
+    return false;
+  }
+  return post(body);
+}
+
+std::vector<std::string_view> WebhookSink::alerts() const {
+  std::vector<std::string_view> alerts;
+  for (const auto& [begin, length] : alerts_) alerts.push_back(std::string_view(body_).substr(begin, length));
+  return alerts;
+}
+
+void WebhookSink::cancel() noexcept {
+  {
+    const std::scoped_lock lock(mutex_);
+    cancelled_ = true;
+  }
+  changed_.notify_all();
+  poster_.cancel();
+}
+
+/// Keeps requests as far apart as the receiver wants them.
+void WebhookSink::wait_for_turn() {
+  if (options_.min_interval.count() == 0) return;
+  std::unique_lock lock(mutex_);
+  changed_.wait_until(lock, turn_, [&] { return cancelled_; });
+  turn_ = Clock::now() + options_.min_interval;
+}
+
+/// As post_alerts.
+bool WebhookSink::post(const std::string& body) {
+  wait_for_turn();
   const std::string batch = std::to_string(batch_);
   const HttpAnswer answer =
-      poster_.post(body_, {{"Deltamatch-Batch", batch}, {"Idempotency-Key", key_ + batch + '/' + std::to_string(part_)}});
-  const bool refused = is_refusal(answer.status);
-  if (refused || (answer.status >= 200 && answer.status < 300)) retry_limit_.restored();
-  if (answer.status >= 200 && answer.status < 300) return true;
+      poster_.post(body, {{"Deltamatch-Batch", batch}, {"Idempotency-Key", key_ + batch + '/' + std::to_string(part_)}});
+  const Verdict verdict = messages_ ? messages_->judge(answer) : verdict_of(answer.status);
+  const bool refused = verdict == Verdict::refused || verdict == Verdict::invalid;
+  if (refused || verdict == Verdict::accepted) retry_limit_.restored();
+  if (verdict == Verdict::accepted) return true;
   if (answer.status == 0 && answer.error == "cancelled") throw Error(where_, answer.error);
   const Clock::time_point now = Clock::now();
   last_failure_ = describe(answer);
@@ -159,7 +235,7 @@ bool WebhookSink::post() {
   if (refused) ++refusals_;
   if (!refused) retry_limit_.failed(latest_, now);
   if (!first_try_) first_try_ = now;
-  if (is_enough(refused)) return false;
+  if (verdict == Verdict::invalid || is_enough(refused)) return false;
   if (answer.status == 0)
     throw Error(where_, last_failure_, "check its URL, its certificate, and that its server runs and can be reached");
   if (refused) throw Error(where_, last_failure_, "check its URL and headers, and why its server refuses the alerts");
@@ -183,15 +259,13 @@ std::string WebhookSink::describe(const HttpAnswer& answer) {
 
 void WebhookSink::give_up() {
   const std::size_t tries = std::max(tries_, retry_limit_.tries(batch_));
-  std::vector<std::string_view> alerts;
-  for (const auto& [begin, length] : alerts_) alerts.push_back(std::string_view(body_).substr(begin, length));
-  letters_.write({batch_, part_, tries, last_failure_}, alerts);
-  dropped_ += alerts.size();
-  journal_.tell(Level::error, "alerts are given up",
+  letters_.write({batch_, part_, tries, last_failure_}, alerts());
+  dropped_ += alerts_.size();
+  journal_.tell(is_left_out() ? Level::warn : Level::error, "alerts are given up",
                 {{"sink", name_},
                  {"batch", std::to_string(batch_)},
                  {"part", std::to_string(part_)},
-                 {"alerts", std::to_string(alerts.size())},
+                 {"alerts", std::to_string(alerts_.size())},
                  {"tries", std::to_string(tries)},
                  {"error", last_failure_},
                  {"dead_letters", letters_.path().string()}});

@@ -7,6 +7,7 @@
 #include "cli/config/service_sections.hpp"
 #include "cli/options/paths.hpp"
 #include "cli/options/queries.hpp"
+#include "ingest/service/alert/alert_messages.hpp"
 #include "ingest/service/alert/file_series.hpp"
 
 namespace deltamatch::cli {
@@ -73,6 +74,29 @@ class Checker {
     told_once();
     if (sinks.empty()) warn("", "", "there is no sink, so matches are counted and no alerts are sent", "add sinks");
     if (queries.empty()) warn("queries", "queries", "there is no query, so nothing is matched", "add queries");
+  }
+
+  /// Tries each template with samples of the queries whose alerts it shows.
+  void templates() {
+    for (const Use& use : context_.templates) {
+      const auto sink = std::ranges::find(config_.service.sinks, use.name, &ingest::SinkOptions::name);
+      std::vector<ingest::QuerySamples> samples;
+      for (const ingest::ServiceQuery& query : config_.service.queries) {
+        if (std::ranges::find(query.sinks, use.name) != query.sinks.end())
+          samples.push_back(ingest::sample_alerts(query.query, config_.service.engine.schema, sink->times));
+      }
+      if (samples.empty() || !context_.knows_schema) continue;
+      try {
+        const bool is_body = use.key.ends_with(".body");
+        (is_body ? ingest::try_body : ingest::try_link)(config_.service.application, *sink, samples);
+      } catch (const Error& error) {
+        refuse(use, error.what(), "");
+      }
+    }
+    for (const Use& use : context_.queries_named) {
+      if (std::ranges::none_of(config_.service.queries, [&](const auto& query) { return query.query.name == use.name; }))
+        refuse(use, "there is no query of this name", "name a query, or leave this out");
+    }
   }
 
   void times() {
@@ -184,6 +208,7 @@ void check_together(Section& top, ServiceConfig& config) {
   checker.files();
   checker.topics();
   checker.sinks();
+  checker.templates();
   checker.times();
   checker.lateness();
   checker.window();

@@ -34,7 +34,9 @@ struct ConfigContext {
   std::vector<Use> files_written;
   std::vector<Use> topics_read;
   std::vector<Use> topics_written;
-  bool knows_schema = true;  ///< false: what the graph's edges are was refused, so nothing is held against it
+  std::vector<Use> templates{};      ///< the name is that of the sink
+  std::vector<Use> queries_named{};  ///< outside `queries`
+  bool knows_schema = true;          ///< false: what the graph's edges are was refused, so nothing is held against it
 };
 
 /// Reads one map. If a key is absent, or its value is wrong, a getter leaves its target as it is. A wrong value is reported.

@@ -258,7 +258,7 @@ void read_service(ConfigContext& context, const Node& root, ServiceConfig& confi
   read_engine(top.section("engine"), config);
   read_sinks(top.section("sinks"), service.sinks);
   for (ingest::SinkOptions& sink : service.sinks) {
-    if (sink.kind == ingest::SinkOptions::Kind::webhook && sink.dead_letters.empty())
+    if (sink.sends_requests() && sink.dead_letters.empty())
       sink.dead_letters = service.state.directory / (sink.name + ".dead-letters.jsonl");
   }
   ingest::ServiceBudget budget;

@@ -1,7 +1,9 @@
 // Reads where alerts go.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <initializer_list>
 #include <utility>
 #include <vector>
@@ -9,6 +11,7 @@
 #include "cli/config/service_sections.hpp"
 #include "deltamatch/error.hpp"
 #include "ingest/service/alert/alert_sinks.hpp"
+#include "ingest/service/alert/alert_template.hpp"
 #include "ingest/service/journal.hpp"
 
 namespace deltamatch::cli {
@@ -53,20 +56,21 @@ void check_webhook(const Section& section, std::string_view key, const SinkOptio
   }
 }
 
-void read_webhook(Section& section, SinkOptions& sink) {
-  if (section.require("url", "url: https://alerts.example/hook, or url: {file: /run/secrets/hook}") &&
-      section.secret("url", sink.url)) {
-    check_webhook(section, "url", sink);
-  }
+/// Reads what all sinks that send requests have.
+void read_requests(Section& section, SinkOptions& sink, std::string_view example) {
+  const bool given = !sink.url.empty() || section.require("url", example);
+  if (given && section.secret("url", sink.url)) check_webhook(section, "url", sink);
   Section headers = section.section("headers");
   for (const Entry& entry : headers.entries()) {
     SinkOptions alone;
     alone.name = sink.name;
+    alone.kind = sink.kind;
     alone.url = "http://localhost/";
     if (!headers.secret(entry.key, alone.headers[entry.key])) continue;
     check_webhook(headers, entry.key, alone);
     sink.headers.merge(alone.headers);
   }
+  section.duration("min_interval", sink.min_interval, milliseconds(1), milliseconds(1h), "none");
   section.duration("timeout", sink.timeout, milliseconds(1), milliseconds(1h));
   section.duration("max_backoff", sink.max_backoff, milliseconds(1), milliseconds(24h));
   section.number("max_tries", sink.max_tries, 1, 100'000, "unlimited");
@@ -79,6 +83,72 @@ void read_webhook(Section& section, SinkOptions& sink) {
     letters.note(&ConfigContext::files_written, "file", sink.dead_letters.string());
   }
   letters.finish();
+}
+
+/// Reads a template. Whether its names exist is checked when the queries are known.
+void read_template(Section& section, std::string_view key, std::string& target, ingest::Escape escape,
+                   const std::string& sink) {
+  if (!section.secret(key, target)) return;
+  try {
+    static_cast<void>(ingest::AlertTemplate(target, escape));
+  } catch (const Error& error) {
+    target.clear();
+    return section.refuse(key, error.what(), "");
+  }
+  section.note(&ConfigContext::templates, key, sink);
+}
+
+void read_webhook(Section& section, SinkOptions& sink) {
+  read_requests(section, sink, "url: https://alerts.example/hook, or url: {file: /run/secrets/hook}");
+  if (section.name("content_type", sink.content_type) &&
+      !std::ranges::all_of(sink.content_type, [](char c) { return c >= ' ' && c < 0x7f; })) {
+    section.refuse("content_type", "this is not the type of a body",
+                   "write e.g. application/json or text/plain; charset=utf-8");
+  }
+  constexpr std::array<std::pair<std::string_view, SinkOptions::Each>, 2> each{
+      {{"batch", SinkOptions::Each::batch}, {"alert", SinkOptions::Each::alert}}};
+  section.choice("each", sink.each, each);
+  read_template(section, "body", sink.body, ingest::escape_for(sink.content_type), sink.name);
+  for (const std::string_view key : {"content_type", "each"}) {
+    if (section.has(key) && !section.has("body"))
+      section.refuse(key, "this says what `body` is, and there is none", "add body, e.g. body: '{\"text\": \"{{summary}}\"}'");
+  }
+}
+
+void read_link(Section& section, SinkOptions& sink) {
+  read_template(section, "link", sink.link, ingest::Escape::percent, sink.name);
+}
+
+void read_chat(Section& section, SinkOptions& sink, std::string_view example) {
+  using Kind = SinkOptions::Kind;
+  sink.max_messages = 5;
+  sink.min_interval = sink.kind == Kind::slack ? milliseconds(1000) : milliseconds(250);
+  read_requests(section, sink, example);
+  section.number("max_messages", sink.max_messages, 1, 100'000, "unlimited");
+  read_link(section, sink);
+}
+
+void read_pagerduty(Section& section, SinkOptions& sink) {
+  sink.url = "https://events.pagerduty.com/v2/enqueue";
+  read_requests(section, sink, "");
+  if (section.require("routing_key", "routing_key: {file: /run/secrets/pagerduty-key}") &&
+      section.secret("routing_key", sink.routing_key)) {
+    const auto is_alnum = [](unsigned char c) { return std::isalnum(c) != 0; };
+    if (sink.routing_key.size() != 32 || !std::ranges::all_of(sink.routing_key, is_alnum))
+      section.refuse("routing_key", "this is not a routing key, which has 32 letters and digits",
+                     "copy the integration key of an Events API v2 integration");
+  }
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> severities{
+      {{"critical", "critical"}, {"error", "error"}, {"warning", "warning"}, {"info", "info"}}};
+  std::string_view severity = sink.severity;
+  if (section.choice("severity", severity, severities)) sink.severity = severity;
+  Section own = section.section("severities");
+  for (const Entry& entry : own.entries()) {
+    if (!own.choice(entry.key, severity, severities)) continue;
+    sink.severities[entry.key] = severity;
+    own.note(&ConfigContext::queries_named, entry.key, entry.key);
+  }
+  read_link(section, sink);
 }
 
 void read_file(Section& section, SinkOptions& sink) {
@@ -103,6 +173,9 @@ void read_sink(Section section, SinkOptions& sink) {
   }
   if (sink.kind == Kind::file) read_file(section, sink);
   if (sink.kind == Kind::webhook) read_webhook(section, sink);
+  if (sink.kind == Kind::slack) read_chat(section, sink, "url: {file: /run/secrets/slack-url}");
+  if (sink.kind == Kind::teams) read_chat(section, sink, "url: {file: /run/secrets/teams-url}");
+  if (sink.kind == Kind::pagerduty) read_pagerduty(section, sink);
   if (sink.kind == Kind::console) section.duration("max_backoff", sink.max_backoff, milliseconds(1), milliseconds(24h));
   constexpr std::array<std::pair<std::string_view, ingest::Signs>, 3> signs{
       {{"both", ingest::Signs::both}, {"new", ingest::Signs::added}, {"removed", ingest::Signs::removed}}};

@@ -67,7 +67,7 @@ TEST(Reference, IsValidAsItStands) {
   const ServiceConfig config = read_service_config(std::string(folder) + "/service.yaml", test::variables({}));
   EXPECT_TRUE(config.warnings.empty()) << config.warnings.front();
   EXPECT_EQ(config.service.application, "fraud-alerts");
-  EXPECT_EQ(config.service.sinks.size(), 4U);
+  EXPECT_EQ(config.service.sinks.size(), 8U);
   EXPECT_GE(config.service.queries.size(), 3U);
 }
 
