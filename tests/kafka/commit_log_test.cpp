@@ -116,6 +116,32 @@ TEST_F(CommitLogTest, WhatAnotherProgramWroteIsNamedAndPassedOver) {
   }
 }
 
+TEST_F(CommitLogTest, NotesOfDeliveriesStandBesideTheMarks) {
+  Transactions transactions(cluster, 10s, in(20));
+  commit(transactions, 1);
+  CommitLog before(cluster);
+  EXPECT_EQ(before.last(in(20)), mark(1));
+  EXPECT_EQ(before.delivered(), std::nullopt);
+  const auto note = [&](std::uint64_t up_to, std::uint64_t delivered) {
+    const std::string value = to_json(DeliveryNote{up_to, {{"pager", delivered}}});
+    transactions.commit(std::array{OutputRecord{topic, {}, value, {}}}, {}, in(20));
+  };
+  note(1, 0);
+  commit(transactions, 2);
+  note(2, 1);
+  note(2, 2);
+  CommitLog log(cluster);
+  EXPECT_EQ(log.last(in(20)), mark(2));
+  EXPECT_EQ(log.delivered(), (DeliveryNote{2, {{"pager", 2}}}));
+  EXPECT_EQ(after(0), from_to(1, 2));
+  log.seek(2, in(20));
+  EXPECT_EQ(log.next(in(20)), mark(2));
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  EXPECT_NEAR(static_cast<double>(log.time()),
+              static_cast<double>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count()), 60'000.0);
+  EXPECT_FALSE(notes.has("stray_commit_record")) << notes.all();
+}
+
 TEST_F(CommitLogTest, AMarkOfAnotherVersionIsRefusedWithItsPlaceAndTheRemedy) {
   Transactions transactions(cluster, 10s, in(20));
   transactions.commit(std::array{OutputRecord{topic, {}, R"({"v":2,"batch":1})", {}}}, {}, in(20));

@@ -62,6 +62,13 @@ class Broker:
     def delete(self, topic):
         self.tool("org.apache.kafka.tools.TopicCommand", "--delete", "--topic", topic)
 
+    def delete_records(self, topic, before, partition=0):
+        """Deletes the records before an offset, as retention does."""
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as wanted:
+            json.dump({"version": 1, "partitions": [{"topic": topic, "partition": partition, "offset": before}]}, wanted)
+            wanted.flush()
+            self.tool("org.apache.kafka.tools.DeleteRecordsCommand", "--offset-json-file", wanted.name)
+
     def tool(self, name, *arguments):
         done = subprocess.run(["java", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-cp", f"{ROOT}/build/kafka/lib/*",
                                name, "--bootstrap-server", self.address, *map(str, arguments)], capture_output=True, text=True,

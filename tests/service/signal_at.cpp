@@ -4,7 +4,9 @@
 // transactions, however fast the machine is.
 #include <dlfcn.h>
 #include <librdkafka/rdkafka.h>
+#include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -63,6 +65,17 @@ rd_kafka_error_t* rd_kafka_commit_transaction(rd_kafka_t* client, int timeout_ms
       next<decltype(rd_kafka_commit_transaction)>("rd_kafka_commit_transaction")(client, timeout_ms);
   if (error == nullptr) reach("committed");
   return error;
+}
+
+/// logged: an entry of the log is written.
+ssize_t pwrite(int file, const void* bytes, size_t size, off_t at) {
+  const ssize_t done = next<ssize_t(int, const void*, size_t, off_t)>("pwrite")(file, bytes, size, at);
+  std::array<char, 4096> path{};
+  const std::string link = "/proc/self/fd/" + std::to_string(file);
+  const ssize_t length = ::readlink(link.c_str(), path.data(), path.size());
+  if (length > 0 && std::string_view(path.data(), static_cast<size_t>(length)).find("/log-") != std::string_view::npos)
+    reach("logged");
+  return done;
 }
 
 /// snapshot: the snapshot is written, but not yet in its place.

@@ -40,8 +40,13 @@ class Marks {
           progress_ = std::move(progress);
           continue;
         }
+        if (auto note = parse_note(record->value.value_or(""), where)) {
+          note_ = std::move(note);
+          continue;
+        }
         if (auto mark = mark_in(*record)) {
           progress_.reset();
+          time_ = record->timestamp;
           return mark;
         }
       } else if (Clock::now() >= deadline) {
@@ -55,6 +60,10 @@ class Marks {
 
   /// The progress of a batch after the mark that next() returned last.
   [[nodiscard]] const std::optional<BatchProgress>& progress() const noexcept { return progress_; }
+  /// The latest note of deliveries that was passed.
+  [[nodiscard]] const std::optional<DeliveryNote>& note() const noexcept { return note_; }
+  /// When the mark that next() returned last was written, in milliseconds since the epoch.
+  [[nodiscard]] std::int64_t time() const noexcept { return time_; }
 
  private:
   /// Returns nothing if another program wrote the record. Such a record says nothing about commits.
@@ -99,6 +108,8 @@ class Marks {
   std::optional<std::uint64_t> last_;  // batch
   std::set<std::int64_t>& told_;       // offsets of reported strays
   std::optional<BatchProgress> progress_;
+  std::optional<DeliveryNote> note_;
+  std::int64_t time_ = 0;
 };
 
 }  // namespace
@@ -131,6 +142,7 @@ struct CommitLog::State {
   std::unique_ptr<Marks> marks;      // what next() reads
   std::optional<CommitPoint> first;  // the first of them, read already
   std::optional<BatchProgress> progress;
+  std::optional<DeliveryNote> note;
 };
 
 CommitLog::CommitLog(const Cluster& cluster) : state_(std::make_unique<State>(cluster)) {}
@@ -141,12 +153,17 @@ std::optional<CommitPoint> CommitLog::last(Deadline deadline) {
   static_cast<void>(state_->walk_back(deadline, [&](Marks& marks) {
     while (auto mark = marks.next(deadline)) last = std::move(mark);
     state_->progress = marks.progress();
+    state_->note = marks.note();
     return last.has_value();
   }));
   return last;
 }
 
 const std::optional<BatchProgress>& CommitLog::progress() const noexcept { return state_->progress; }
+
+const std::optional<DeliveryNote>& CommitLog::delivered() const noexcept { return state_->note; }
+
+std::int64_t CommitLog::time() const noexcept { return state_->marks == nullptr ? 0 : state_->marks->time(); }
 
 void CommitLog::seek(std::uint64_t batch, Deadline deadline) {
   State& s = *state_;

@@ -7,6 +7,7 @@
 
 #include "ingest/service/kafka/client.hpp"
 #include "ingest/service/state/commit_point.hpp"
+#include "ingest/service/state/delivery_note.hpp"
 #include "ingest/service/state/publish_progress.hpp"
 
 namespace deltamatch::ingest::kafka {
@@ -30,11 +31,18 @@ class CommitLog {
   /// The progress of a batch after the last mark, which last() found: how far that batch is published.
   [[nodiscard]] const std::optional<BatchProgress>& progress() const noexcept;
 
+  /// The last note of deliveries, which last() found. Nothing if none stands near the last mark, because an older release wrote
+  /// it, or because no sink is noted.
+  [[nodiscard]] const std::optional<DeliveryNote>& delivered() const noexcept;
+
   /// Goes to the mark of this batch, or of the first batch after it. Throws as last() does.
   void seek(std::uint64_t batch, Deadline deadline);
 
   /// The next mark after seek(). Returns nothing at the end, which is the end as of seek(). Throws as last() does.
   [[nodiscard]] std::optional<CommitPoint> next(Deadline deadline);
+
+  /// When the mark that next() returned last was written, in milliseconds since the epoch.
+  [[nodiscard]] std::int64_t time() const noexcept;
 
  private:
   struct State;

@@ -131,14 +131,6 @@ class LoggedStream final : public AlertSource {
   mutable std::unique_ptr<StreamReader> reader_;  // after what was read last; null while a call uses it
 };
 
-/// Whether the log has all batches of [from, up_to].
-bool is_whole(const StateDirectory& directory, std::uint64_t from, std::uint64_t up_to) {
-  bool whole = true;
-  for_each_batch(
-      directory, from, up_to, [&](auto, auto, const auto&) { whole = false; }, [&](const LoggedBatch&) { return whole; });
-  return whole;
-}
-
 /// What a file holds after a position.
 struct Held {
   std::uint64_t batch = 0;                   ///< of the last alert; 0 if there is none
@@ -212,7 +204,28 @@ class Completion {
   Held held_;
 };
 
+/// Notes in the log what the commit topic says of the sinks, where the log knows less. Another instance may have delivered
+/// more, or the log with the positions is lost.
+void take_over(const ServiceOptions& options, Log& log, std::uint64_t committed, const DeliveryNote& note) {
+  const std::vector<Delivered> positions = log.positions();
+  for (const SinkOptions& sink : options.sinks) {
+    if (!sink.sends_requests()) continue;
+    const auto own = std::ranges::find(positions, sink.name, &Delivered::sink);
+    const bool is_known = own != positions.end();
+    const std::uint64_t delivered = std::min(note.of(sink.name), committed);
+    if (is_known ? own->batch >= delivered : log.lost().empty()) continue;
+    log.delivered({sink.name, delivered, is_known ? own->position : std::string()});
+  }
+}
+
 }  // namespace
+
+bool is_logged(const StateDirectory& directory, std::uint64_t from, std::uint64_t up_to) {
+  bool whole = true;
+  for_each_batch(
+      directory, from, up_to, [&](auto, auto, const auto&) { whole = false; }, [&](const LoggedBatch&) { return whole; });
+  return whole;
+}
 
 AlertList logged_stream(const StateDirectory& directory, std::uint64_t batch, std::string_view sink, std::uint64_t alerts) {
   return {std::make_shared<LoggedStream>(directory, batch, sink), alerts};
@@ -269,7 +282,8 @@ std::vector<SinkOptions> logged_sinks(const ServiceOptions& options) {
 }
 
 void settle_sinks(const ServiceOptions& options, const StateDirectory& directory, Log& log, std::uint64_t committed,
-                  Journal& journal) {
+                  Journal& journal, const std::optional<DeliveryNote>& note) {
+  if (note) take_over(options, log, committed, *note);
   const std::vector<Delivered> positions = log.positions();
   const LogBreak lost = log.lost();
   for (const SinkOptions& sink : logged_sinks(options)) {
@@ -277,7 +291,7 @@ void settle_sinks(const ServiceOptions& options, const StateDirectory& directory
     const bool is_known = noted != positions.end();
     if (!is_known && lost.empty()) continue;  // the sink never had an alert
     const std::uint64_t from = is_known ? noted->batch + 1 : lost.from;
-    if (is_known && is_whole(directory, from, committed)) continue;  // the log can redeliver whatever the sink removes
+    if (is_known && is_logged(directory, from, committed)) continue;  // the log can redeliver whatever the sink removes
     std::string position = is_known ? noted->position : std::string();
     if (sink.kind == SinkOptions::Kind::file) {
       const std::unique_ptr<AlertSink> file = make_alert_sink(options.application, sink, journal);

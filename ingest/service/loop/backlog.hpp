@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "ingest/service/alert/router.hpp"
 #include "ingest/service/journal.hpp"
 #include "ingest/service/service_options.hpp"
+#include "ingest/service/state/delivery_note.hpp"
 #include "ingest/service/state/directory.hpp"
 #include "ingest/service/state/log.hpp"
 
@@ -43,13 +45,17 @@ using LogGap = std::function<void(std::uint64_t from, std::uint64_t next, const 
 /// The sinks that get their alerts from the log, including dead letters for a file.
 [[nodiscard]] std::vector<SinkOptions> logged_sinks(const ServiceOptions& options);
 
-/// Settles sinks for which the log is incomplete up to the last committed batch, because it is damaged, cut or lost. A file
-/// keeps all that it holds, except lines of batches after `committed` and a torn line at its end. Its own lines show up to
-/// which batch it has alerts. It gets what the log still has of later ones, and its position is noted at `committed`. What
-/// cannot be known is reported to the journal, with place and remedy. Sinks for which the log is complete stay unchanged. After
-/// a crash in between it is repeated, with the same result. Throws Error.
+/// Whether the log has all batches of [from, up_to], which may be empty. Takes time linear in the log from there on.
+[[nodiscard]] bool is_logged(const StateDirectory& directory, std::uint64_t from, std::uint64_t up_to);
+
+/// Settles sinks for which the log is incomplete up to the last committed batch, because it is damaged, cut or lost. `note`
+/// says what sinks that send requests have, if it is known; the log takes that over where it knows less. A file keeps all that
+/// it holds, except lines of batches after `committed` and a torn line at its end. Its own lines show up to which batch it has
+/// alerts. It gets what the log still has of later ones, and its position is noted at `committed`. What cannot be known is
+/// reported to the journal, with place and remedy. Sinks for which the log is complete stay unchanged. After a crash in between
+/// it is repeated, with the same result. Throws Error.
 void settle_sinks(const ServiceOptions& options, const StateDirectory& directory, Log& log, std::uint64_t committed,
-                  Journal& journal);
+                  Journal& journal, const std::optional<DeliveryNote>& note = std::nullopt);
 
 /// The backlog up to `committed` and the position of each sink. Alerts for a sink that is no longer configured are given up,
 /// and that is reported. Throws Error.

@@ -6,9 +6,18 @@
 
 #include "ingest/service/alert/alert_text.hpp"
 #include "ingest/service/loop/large_batch.hpp"
+#include "ingest/service/state/delivery_note.hpp"
 
 namespace deltamatch::ingest {
 namespace {
+
+std::set<std::string, std::less<>> noted_sinks(const ServiceOptions& options) {
+  std::set<std::string, std::less<>> names;
+  for (const SinkOptions& sink : options.sinks) {
+    if (sink.sends_requests()) names.insert(sink.name);
+  }
+  return names;
+}
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -27,6 +36,7 @@ Committer::Committer(const ServiceOptions& options, Log& log, kafka::Transaction
       limits_(limits),
       ends_(std::move(ends)),
       commit_topic_(kafka::commit_topic(options.application)),
+      noted_sinks_(noted_sinks(options)),
       thread_([this] { run(); }) {}
 
 Committer::~Committer() {
@@ -87,10 +97,28 @@ void Committer::probe() {
   changed_.notify_all();
 }
 
+void Committer::delivered(std::string_view sink) {
+  if (!noted_sinks_.contains(sink)) return;
+  {
+    const std::scoped_lock lock(mutex_);
+    unnoted_ = true;
+  }
+  changed_.notify_all();
+}
+
+void Committer::note_deliveries(std::chrono::steady_clock::time_point deadline) {
+  if (noted_sinks_.empty()) return;
+  std::unique_lock lock(mutex_);
+  unnoted_ = probing_ = true;
+  changed_.notify_all();
+  changed_.wait_until(lock, deadline, [&] { return failure_ || (!unnoted_ && !busy_); });
+}
+
 void Committer::run() {
   std::unique_lock lock(mutex_);
   while (wait_for_group(lock)) {
     take_group();
+    busy_ = true;
     lock.unlock();
     changed_.notify_all();
     std::exception_ptr failure;
@@ -101,6 +129,7 @@ void Committer::run() {
     }
     lock.lock();
     under_way_ = 0;
+    busy_ = false;
     waiting_since_ = Clock::now();
     failure_ = failure;
     changed_.notify_all();
@@ -119,15 +148,17 @@ void Committer::take_group() {
   }
   under_way_ = group_.size();
   probing_ = false;
+  unnoted_ = false;
 }
 
 /// Returns false if the thread should end.
 bool Committer::wait_for_group(std::unique_lock<std::mutex>& lock) {
-  changed_.wait(lock, [&] { return stopping_ || probing_ || !pending_.empty(); });
+  changed_.wait(lock, [&] { return stopping_ || probing_ || unnoted_ || !pending_.empty(); });
   const auto hurry = [&] {
     return stopping_ || draining_ || probing_ || pending_visible_ > 0 || pending_.size() >= limits_.batches ||
            pending_bytes_ >= limits_.bytes / 2;
   };
+  changed_.wait_until(lock, last_ + limits_.notes, [&] { return hurry() || !pending_.empty(); });
   changed_.wait_until(lock, last_ + limits_.quiet, hurry);
   return !stopping_;
 }
@@ -178,6 +209,7 @@ void Committer::commit_large(const Commit& commit) {
     alerts.push_back({sink.name, sink.topic, commit.alerts[s], 0});
   }
   LargeBatch batch(options_, commit.mark, std::move(alerts), commit.letters, &metrics_, journal_);
+  batch.end_with([this] { return delivery_note(); });
   batch.publish(transactions_, limits_.give_up_after, [&] {
     const std::scoped_lock lock(mutex_);
     waiting_since_ = Clock::now();  // there is progress
@@ -189,6 +221,7 @@ void Committer::commit_transaction(const std::function<void()>& before_end) {
   sources_.clear();
   memory_.clear();
   for (const Commit& commit : group_) add_records(commit);
+  add_note();
   const auto start = Clock::now();
   const auto deadline = start + limits_.give_up_after;
   const unsigned aborted = transactions_.aborted();
@@ -254,6 +287,26 @@ void Committer::add_records(const Commit& commit) {
     }
   }
   records_.push_back({commit_topic_, std::nullopt, memory_.texts.emplace_back(to_json(commit.mark)), {}});
+  sources_.push_back({Source::Kind::mark, nullptr, false});
+}
+
+/// What the log says of the sinks. It has the group already, so the note holds once the transaction is committed. Empty if no
+/// sink is noted.
+std::string Committer::delivery_note() const {
+  if (noted_sinks_.empty()) return {};
+  DeliveryNote note;
+  note.up_to = log_.last_batch();
+  for (const Delivered& at : log_.positions()) {
+    if (noted_sinks_.contains(at.sink)) note.delivered.emplace(at.sink, at.batch);
+  }
+  return to_json(note);
+}
+
+void Committer::add_note() {
+  std::string note = delivery_note();
+  if (note.empty() || (group_.empty() && note == last_note_)) return;
+  last_note_ = note;
+  records_.push_back({commit_topic_, std::nullopt, memory_.texts.emplace_back(std::move(note)), {}});
   sources_.push_back({Source::Kind::mark, nullptr, false});
 }
 

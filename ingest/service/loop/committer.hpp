@@ -11,7 +11,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -35,6 +37,9 @@ namespace deltamatch::ingest {
 /// A large batch (Commit::is_large) is a group of its own. It is written to the log and published from there, in one
 /// transaction or several (LargeBatch).
 ///
+/// With each transaction goes a note of the batches up to which sinks that send requests have their alerts (DeliveryNote). So
+/// neither a lost state directory nor a take-over loses what they wait for.
+///
 /// Records that the brokers refuse for their size are shortened, and that is reported. Of a dead letter, the first bytes are
 /// written; its headers give the full length. Of an alert, append_alert_stub is written. Sinks outside Kafka get the whole
 /// alert.
@@ -42,6 +47,7 @@ class Committer {
  public:
   struct Limits {
     std::chrono::milliseconds quiet{100};
+    std::chrono::milliseconds notes{500};             ///< without batches, notes of deliveries are this far apart
     std::size_t batches = 256;                        ///< limit for waiting and running batches; submit() waits beyond it
     std::size_t bytes = std::size_t{64} << 20;        ///< the same in bytes
     std::chrono::milliseconds give_up_after{60'000};  ///< for one transaction
@@ -67,6 +73,12 @@ class Committer {
   /// Requests a transaction soon, even one without records. It is refused if another instance has taken over.
   void probe();
 
+  /// A sink has got alerts. If its deliveries are noted in Kafka (DeliveryNote), that is done with the next group. If none
+  /// comes, it is done soon in a transaction of its own. Never waits.
+  void delivered(std::string_view sink);
+  /// Notes all deliveries now. Waits until that is committed, at most until the deadline.
+  void note_deliveries(std::chrono::steady_clock::time_point deadline);
+
   /// Since when batches have waited without any commit. Nothing if none wait.
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> waiting_since() const;
 
@@ -88,6 +100,8 @@ class Committer {
   void commit_transaction(const std::function<void()>& before_end);
   void add_records(const Commit& commit);
   void add_alerts(const Commit& commit);
+  void add_note();
+  [[nodiscard]] std::string delivery_note() const;
   bool shorten(std::size_t refused);
 
   const ServiceOptions& options_;
@@ -108,6 +122,8 @@ class Committer {
   std::exception_ptr failure_;
   bool draining_ = false;
   bool probing_ = false;
+  bool unnoted_ = false;  // deliveries are not noted in Kafka
+  bool busy_ = false;     // a group or a note is being committed
   bool stopping_ = false;
   Statistics statistics_;
 
@@ -116,13 +132,15 @@ class Committer {
   Offsets ends_;  // those of the last batch committed
   std::vector<kafka::OutputRecord> records_;
   struct Source {
-    enum class Kind : std::uint8_t { alert, letter, mark } kind;
+    enum class Kind : std::uint8_t { alert, letter, mark } kind;  // a mark, or another record of the commit topic
     const BadRecord* letter = nullptr;
     bool shortened = false;
   };
   std::vector<Source> sources_;  // of the records
   RecordMemory memory_;
   std::string commit_topic_;
+  std::set<std::string, std::less<>> noted_sinks_;
+  std::string last_note_;
   std::thread thread_;
 };
 

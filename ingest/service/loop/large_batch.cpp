@@ -107,6 +107,8 @@ bool LargeBatch::put(kafka::RecordTaker& taker) {
                   {{"batch", std::to_string(mark_.batch)}, {"alerts", std::to_string(records_)}});
   }
   taker.put({commit_topic_, std::nullopt, text_, {}});
+  if (complete && last_record_) last_text_ = last_record_();
+  if (complete && !last_text_.empty()) taker.put({commit_topic_, std::nullopt, last_text_, {}});
   return complete;
 }
 

@@ -37,6 +37,9 @@ class LargeBatch {
   LargeBatch(const ServiceOptions& options, const CommitPoint& mark, std::vector<TopicAlerts> alerts,
              std::span<const BadRecord> letters, Metrics* metrics, Journal& journal);
 
+  /// The last transaction also has this record in the commit topic, unless it is empty.
+  void end_with(std::function<std::string()> record) { last_record_ = std::move(record); }
+
   /// Returns once the batch is committed. `progressed` is called after each transaction. `give_up_after` limits each
   /// transaction. Throws as Transactions::commit does. What was published before stays, and the last progress record describes
   /// it.
@@ -80,6 +83,8 @@ class LargeBatch {
   std::map<std::string, std::uint64_t> shortened_;  // by topic
   std::uint64_t records_ = 0;
   std::string text_;
+  std::function<std::string()> last_record_;
+  std::string last_text_;
 };
 
 }  // namespace deltamatch::ingest

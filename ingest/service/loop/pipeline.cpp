@@ -73,26 +73,31 @@ Pipeline::Pipeline(const Context& context, Recovered recovered)
       std::make_unique<Snapshotter>(context_.directory, *log_, context_.journal,
                                     snapshotter_options(context_.options, last_.graph, context_.journal, context_.known));
   snapshotter_->committed(last_.batch);
-  make_deliverer();
   Committer::Limits limits;
   limits.give_up_after = context_.options.transaction_timeout;
   committer_ = std::make_unique<Committer>(
       context_.options, *log_, context_.transactions, context_.metrics, context_.journal, last_.ends,
       [this](Commit&& commit) { committed(std::move(commit)); }, limits);
+  make_deliverer();
 }
 
 Pipeline::~Pipeline() {
   reader_.reset();
+  if (deliverer_) deliverer_->stop(Clock::now());  // it calls the committer
   committer_.reset();
-  if (deliverer_) deliverer_->stop(Clock::now());
   snapshotter_.reset();
 }
 
 /// Finds what sinks still have to get. Each sink itself removes what it holds beyond its noted position.
 void Pipeline::make_deliverer() {
+  DeliveryHooks hooks = delivery_hooks(context_.directory, *log_, context_.journal);
+  hooks.delivered = [this, note = hooks.delivered](std::string_view sink, std::uint64_t batch, const std::string& position) {
+    note(sink, batch, position);
+    committer_->delivered(sink);
+  };
   deliverer_ =
       std::make_unique<Deliverer>(delivery_targets(context_.options, context_.directory, *log_, last_.batch, context_.journal),
-                                  delivery_hooks(context_.directory, *log_, context_.journal), context_.journal);
+                                  std::move(hooks), context_.journal);
 }
 
 /// The partitions of the input. If one that was read before is missing, tries again for a while. Brokers that have just started
@@ -374,6 +379,7 @@ void Pipeline::finish() {
   if (!deliverer_->stop(deadline)) {
     context_.journal.tell(Level::warn, "some alerts are not delivered yet; the next start delivers them", {});
   }
+  committer_->note_deliveries(deadline);
   log_->sync();
 }
 

@@ -117,16 +117,7 @@ QueryChange Pipeline::change(std::vector<ServiceQuery> wanted, std::span<const A
 
 /// Reports the existing matches of added queries. Throws StartupCancelled.
 void Pipeline::report_existing(const QueryChange& change) {
-  for (const ServiceQuery& query : change.added) {
-    if (!query.report_existing || query.sinks.empty()) continue;
-    const std::unique_ptr<MatchSink> sink = router_.existing(engine_.batch() + 1, engine_.watermark());
-    StaticOptions options;
-    options.query = query.options;
-    options.query.list = true;
-    options.induced = query.options.induced;
-    options.stop = [this] { return monitor_.gives_up(); };
-    if (engine_.match(query.query, options, sink.get()).shortfall == Shortfall::stopped) throw StartupCancelled();
-  }
+  if (!queries_.report_existing(change.added, [this] { return monitor_.gives_up(); })) throw StartupCancelled();
 }
 
 QueryChange Pipeline::change_queries(std::vector<ServiceQuery> queries) {

@@ -72,6 +72,20 @@ void StandingQueries::suspend(std::span<const QueryId> queries) {
   names_ = std::move(names);
 }
 
+bool StandingQueries::report_existing(std::span<const ServiceQuery> added, const std::function<bool()>& stop) const {
+  for (const ServiceQuery& query : added) {
+    if (!query.report_existing || query.sinks.empty()) continue;
+    const std::unique_ptr<MatchSink> sink = router_->existing(engine_->batch() + 1, engine_->watermark());
+    StaticOptions options;
+    options.query = query.options;
+    options.query.list = true;
+    options.induced = query.options.induced;
+    options.stop = stop;
+    if (engine_->match(query.query, options, sink.get()).shortfall == Shortfall::stopped) return false;
+  }
+  return true;
+}
+
 std::vector<StandingQueries::Named> StandingQueries::standing() const {
   std::vector<Named> named;
   named.reserve(standing_.size());

@@ -1,6 +1,7 @@
 // The standing queries: which of them the engine has, and what a configuration changes about them.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -32,6 +33,10 @@ class StandingQueries {
 
   /// Removes queries from the next batch on, until replace() is called with them again.
   void suspend(std::span<const QueryId> queries);
+
+  /// Reports what matches already, for those of the added queries that ask for it, as alerts of the next batch. `stop` is asked
+  /// now and then; it may be null. Returns false if it said so.
+  [[nodiscard]] bool report_existing(std::span<const ServiceQuery> added, const std::function<bool()>& stop) const;
 
   struct Named {
     QueryId id;

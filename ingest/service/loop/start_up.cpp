@@ -13,6 +13,7 @@
 #include "ingest/service/loop/assembler.hpp"
 #include "ingest/service/loop/backlog.hpp"
 #include "ingest/service/loop/begun_batch.hpp"
+#include "ingest/service/loop/lost_alerts.hpp"
 #include "ingest/service/loop/reading.hpp"
 #include "ingest/service/loop/start_graph.hpp"
 
@@ -115,8 +116,10 @@ class Recutter {
     for (const auto& [partition, time] : recovered.reached.times) open(partition, time.largest);
   }
 
-  void run(kafka::CommitLog& commits) {
+  /// Goes on to the last committed batch. From lost.from on, the alerts are made again.
+  void run(kafka::CommitLog& commits, const LostAlerts& lost) {
     Engine& engine = recovered_.engine;
+    std::optional<AlertMaker> maker;
     std::optional<CommitPoint> mark;
     commits.seek(recovered_.reached.batch, Clock::now() + patience);
     mark = commits.next(Clock::now() + patience);
@@ -132,13 +135,17 @@ class Recutter {
                     fmt::format("the commit record of batch {} is missing", engine.batch() + 1),
                     "restore the state directory from a backup, or choose another application name");
       }
+      if (mark->batch == lost.from) {
+        queries_.leave();
+        maker.emplace(context_.options, context_.directory, context_.journal, recovered_, lost);
+      }
       cut(ranges, *mark);
       // Unlike the log, the input has refused records, so the limit on labels is applied again.
-      queries_.stand(*mark);
-      BatchOptions how;
-      how.on_reject = OnReject::skip;
-      how.record_by_record = queries_.any();
-      static_cast<void>(engine.process(batch_.updates, how));
+      if (maker) {
+        maker->make(*mark, batch_, commits.time(), mark->batch == committed_.batch);
+      } else {
+        repeat(*mark);
+      }
       must_be_digest_of(*mark, engine.digest(), kafka::commit_topic(context_.options.application),
                         "the input has changed since, or another release made the batch: restore the state directory from a "
                         "backup, or choose another application name");
@@ -146,6 +153,7 @@ class Recutter {
       tell();
     }
     queries_.leave();
+    if (maker) maker->finish();
     if (recovered_.reached.batch != committed_.batch) {
       throw Error(
           kafka::commit_topic(context_.options.application),
@@ -162,6 +170,14 @@ class Recutter {
   }
 
  private:
+  void repeat(const CommitPoint& mark) {
+    queries_.stand(mark);
+    BatchOptions how;
+    how.on_reject = OnReject::skip;
+    how.record_by_record = queries_.any();
+    static_cast<void>(recovered_.engine.process(batch_.updates, how));
+  }
+
   void cut(kafka::RangeReader& ranges, const CommitPoint& mark) {
     must_be_read_alike(mark);
     if (!mark.times.empty()) {
@@ -227,6 +243,54 @@ class Recutter {
   Clock::time_point next_word_;
 };
 
+/// Whether the brokers still have the input after a batch.
+bool is_retained(kafka::Input& input, const Offsets& after, const CommitPoint& committed) {
+  return std::ranges::all_of(after, [&](const auto& at) {
+    const auto end = committed.ends.find(at.first);
+    if (end == committed.ends.end() || end->second <= at.second) return true;
+    return input.low(at.first, Clock::now() + patience) <= at.second;
+  });
+}
+
+/// Where the input has to be read from to go on from the newest snapshot up to `batch`. Without one, that is after batch 0.
+Offsets input_needed(const StateDirectory& directory, Records& records, std::uint64_t batch) {
+  for (const SnapshotFile& snapshot : directory.snapshots()) {
+    if (snapshot.batch <= batch) return StateDirectory::snapshot_mark(snapshot).ends;
+  }
+  const std::optional<CommitPoint> first = records.of(0);
+  return first ? first->ends : Offsets();
+}
+
+/// The alerts that are to be made again. `recovered` is then at a batch before them: if it was past them, it is recovered anew
+/// from an older snapshot. If that is not possible, nothing is made, and settle_sinks reports what is lost.
+LostAlerts go_before_lost_alerts(const StartupContext& context, kafka::Input& input, kafka::CommitLog& commits,
+                                 RecoveryInput wanted, Recovered& recovered) {
+  const CommitPoint& committed = *wanted.committed;
+  const LostAlerts lost =
+      find_lost_alerts(context.options, context.directory, *recovered.log, commits.delivered(), committed.batch);
+  if (!lost.any() || recovered.reached.batch < lost.from) return lost;
+  Records records(commits, committed.batch);
+  Offsets needed;
+  try {
+    needed = input_needed(context.directory, records, lost.from - 1);
+  } catch (const Error&) {  // a damaged snapshot
+    return {};
+  }
+  if (!is_retained(input, needed, committed)) {
+    context.journal.tell(Level::error, "alerts that waited in a lost log cannot be made again, because the input is gone",
+                         {{"from", std::to_string(lost.from)}, {"to", std::to_string(committed.batch)}});
+    return {};
+  }
+  wanted.record = [&](std::uint64_t batch) { return records.of(batch); };
+  wanted.begun.reset();
+  wanted.up_to = lost.from - 1;
+  recovered.log.reset();
+  recovered.engine = Engine(EngineOptions{});  // frees its memory first
+  recovered = recover(context.directory, wanted, context.journal);
+  recovered.engine.limit_labels(context.options.input.max_labels);
+  return lost;
+}
+
 /// Completes a batch whose owner left after publishing only a part of it.
 void end_begun(const StartupContext& context, Recovered& recovered, const BatchProgress& progress,
                kafka::Transactions& transactions) {
@@ -278,19 +342,22 @@ Recovered start_up(const StartupContext& context, kafka::Input& input, kafka::Tr
   };
   Recovered recovered = recover(context.directory, wanted, context.journal);
   recovered.engine.limit_labels(options.input.max_labels);
+  const LostAlerts lost = go_before_lost_alerts(context, input, commits, wanted, recovered);
   if (recovered.reached.batch < committed->batch) {
     context.journal.tell(Level::warn, "the log is lost, so its batches are read from the input again",
                          {{"from", std::to_string(recovered.reached.batch + 1)}, {"to", std::to_string(committed->batch)}});
-    Recutter(context, recovered, *committed, context.known).run(commits);
-    // The log lacks these batches. A later snapshot replaces them.
-    save(recovered.engine, context.directory, recovered.reached);
-    recovered.log.reset();
-    recovered.log = std::make_unique<Log>(context.directory.path(), context.directory.fingerprint(), recovered.reached.batch);
+    Recutter(context, recovered, *committed, context.known).run(commits, lost);
+    if (!lost.any()) {
+      // The log lacks these batches. A later snapshot replaces them.
+      save(recovered.engine, context.directory, recovered.reached);
+      recovered.log.reset();
+      recovered.log = std::make_unique<Log>(context.directory.path(), context.directory.fingerprint(), recovered.reached.batch);
+    }
   } else if (context.directory.snapshots().empty()) {
     save(recovered.engine, context.directory, recovered.reached);
   }
   // A snapshot replaces the graph of a damaged log, but not what the log knew about the sinks.
-  settle_sinks(options, context.directory, *recovered.log, committed->batch, context.journal);
+  settle_sinks(options, context.directory, *recovered.log, committed->batch, context.journal, commits.delivered());
   if (begun) end_begun(context, recovered, *begun, transactions);
   return recovered;
 }

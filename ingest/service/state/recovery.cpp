@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -99,8 +100,9 @@ Base from_beginning(const RecoveryInput& input) {
 }  // namespace
 
 Recovered recover(const StateDirectory& directory, const RecoveryInput& input, Journal& journal) {
-  const std::uint64_t committed = input.committed ? input.committed->batch : 0;
-  must_be_covered(directory, committed);
+  const std::uint64_t last_committed = input.committed ? input.committed->batch : 0;
+  const std::uint64_t committed = std::min(last_committed, input.up_to);
+  must_be_covered(directory, last_committed);
   if (!input.committed) must_be_without_log(directory);
   std::optional<Base> newest = from_snapshot(directory, input, committed);
   Base base = newest ? std::move(*newest) : from_beginning(input);
@@ -122,7 +124,7 @@ Recovered recover(const StateDirectory& directory, const RecoveryInput& input, J
     journal.tell(Level::warn, "log_lost",
                  {{"from", std::to_string(base.mark.batch + 1)}, {"to", std::to_string(committed)}, {"why", why}});
   }
-  if (base.mark.batch == committed && input.begun) {
+  if (base.mark.batch == last_committed && input.begun) {
     const auto is_begun = [&](const LoggedBatch& batch) { return batch.mark == *input.begun; };
     replay(directory, base, committed + 1, {.before = is_begun, .after = {}, .queries = input.queries});
   }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -34,6 +35,8 @@ struct RecoveryInput {
   std::function<Engine()> begin;                          ///< creates the engine before the first batch
   std::function<void(const RecoveryProgress&)> progress;  ///< called after each batch; may be null
   const KnownQueries* queries = nullptr;                  ///< those that remember; null: none does
+  /// Recovers no batch after this one, although more may be committed. The log then ends there.
+  std::uint64_t up_to = std::numeric_limits<std::uint64_t>::max();
 };
 
 struct Recovered {

@@ -6,6 +6,8 @@
 
 #include <vector>
 
+#include "ingest/service/loop/lost_alerts.hpp"
+#include "ingest/service/state/delivery_note.hpp"
 #include "ingest/service/state/log_segment.hpp"
 #include "unit/state/support.hpp"
 
@@ -101,6 +103,112 @@ TEST(Backlog, CountsTheBatchesThatASinkMayStillGet) {
   EXPECT_EQ(targets[0].backlog.from, 3U);
   EXPECT_EQ(targets[0].backlog.up_to, 5U);
   EXPECT_EQ(targets[0].backlog.batches, 3U);  // so /status never says that all is delivered before it is
+}
+
+/// A log of ten batches, each with an alert for a webhook and for a file.
+class NotedTest : public testing::Test {
+ protected:
+  NotedTest() {
+    options_.sinks.resize(2);
+    options_.sinks[0].name = "web";
+    options_.sinks[0].kind = SinkOptions::Kind::webhook;
+    options_.sinks[0].url = "http://127.0.0.1:9/";
+    options_.sinks[1].name = "file";
+    options_.sinks[1].kind = SinkOptions::Kind::file;
+    options_.sinks[1].path = folder_.path() / "file.jsonl";
+  }
+
+  void append(Log& log, std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t batch = first; batch <= last; ++batch) {
+      CommitPoint mark;
+      mark.batch = batch;
+      std::vector<SinkAlerts> alerts{{"web", {}}, {"file", {}}};
+      for (SinkAlerts& sink : alerts) sink.alerts.push_back({"0123456789abcdef0123456789abcdef", "alert"});
+      log.append(mark, {}, {}, alerts, {});
+    }
+    log.sync();
+  }
+  LostAlerts lost(const Log& log, const std::optional<DeliveryNote>& note) {
+    return find_lost_alerts(options_, directory_, log, note, 10);
+  }
+  static std::uint64_t position(const Log& log, const std::string& sink) {
+    for (const Delivered& at : log.positions()) {
+      if (at.sink == sink) return at.batch;
+    }
+    return UINT64_MAX;
+  }
+
+  Folder folder_;
+  TestJournal journal_;
+  StateDirectory directory_{folder_.path() / "state", {.application = "test", .topics = {"edges"}}, journal_};
+  ServiceOptions options_;
+};
+
+TEST_F(NotedTest, AWholeLogLacksNothing) {
+  Log log(directory_.path(), directory_.fingerprint(), 0);
+  append(log, 1, 10);
+  EXPECT_FALSE(lost(log, std::nullopt).any());
+  for (const std::uint64_t noted : {0, 5, 10}) EXPECT_FALSE(lost(log, DeliveryNote{10, {{"web", noted}}}).any()) << noted;
+}
+
+TEST_F(NotedTest, WhatALostLogHeldIsKnown) {
+  const Log log(directory_.path(), directory_.fingerprint(), 10);
+  EXPECT_FALSE(lost(log, std::nullopt).any()) << "without a note nothing is known";
+  EXPECT_EQ(lost(log, DeliveryNote{10, {{"web", 4}}}).from, 5U);
+  EXPECT_EQ(lost(log, DeliveryNote{10, {{"web", 4}}}).delivered, (std::map<std::string, std::uint64_t>{{"web", 4}}));
+  EXPECT_FALSE(lost(log, DeliveryNote{10, {{"web", 10}}}).any());
+  EXPECT_FALSE(lost(log, DeliveryNote{10, {}}).any()) << "a sink that is not named never had an alert";
+  EXPECT_EQ(lost(log, DeliveryNote{8, {}}).from, 9U) << "the note does not speak of the last batches";
+}
+
+TEST_F(NotedTest, ALogThatBeginsLaterHasWhatWaits) {
+  Log log(directory_.path(), directory_.fingerprint(), 6);
+  append(log, 7, 10);
+  EXPECT_FALSE(lost(log, DeliveryNote{10, {{"web", 6}}}).any());
+}
+
+TEST_F(NotedTest, TheLogTakesOverWhatItDoesNotKnow) {
+  {
+    Log log(directory_.path(), directory_.fingerprint(), 0);
+    append(log, 1, 10);
+    log.delivered({"web", 3, "7"});
+    settle_sinks(options_, directory_, log, 10, journal_, DeliveryNote{10, {{"web", 8}}});
+    EXPECT_EQ(position(log, "web"), 8U) << "another instance has delivered more";
+    settle_sinks(options_, directory_, log, 10, journal_, DeliveryNote{10, {{"web", 2}}});
+    EXPECT_EQ(position(log, "web"), 8U) << "the log knows more than the note";
+    EXPECT_EQ(position(log, "file"), 0U) << "a file is each instance's own";
+  }
+  EXPECT_THAT(journal_.told("alerts"), testing::IsEmpty());
+}
+
+TEST_F(NotedTest, ALostLogWithAllDeliveredIsNotReported) {
+  Log log(directory_.path(), directory_.fingerprint(), 10);
+  options_.sinks.pop_back();
+  settle_sinks(options_, directory_, log, 10, journal_, DeliveryNote{10, {{"web", 10}}});
+  EXPECT_THAT(journal_.told("alerts"), testing::IsEmpty());
+  EXPECT_EQ(position(log, "web"), 10U);
+}
+
+TEST_F(NotedTest, WhatIsLostIsReportedFromTheNotedBatchOn) {
+  Log log(directory_.path(), directory_.fingerprint(), 10);
+  options_.sinks.pop_back();
+  settle_sinks(options_, directory_, log, 10, journal_, DeliveryNote{10, {{"web", 4}}});
+  ASSERT_EQ(journal_.told("alerts").size(), 1U);
+  EXPECT_THAT(journal_.told("alerts")[0], testing::AllOf(testing::HasSubstr("from=5"), testing::HasSubstr("to=10")));
+}
+
+TEST(DeliveryNotes, AreReadAsTheyWereWritten) {
+  const DeliveryNote note{500, {{"pager", 479}, {"a\"b", 500}}};
+  EXPECT_EQ(to_json(note), R"({"v":1,"delivered":{"a\"b":500,"pager":479},"up_to":500})");
+  EXPECT_EQ(parse_note(to_json(note), "here"), note);
+  EXPECT_EQ(note.of("pager"), 479U);
+  EXPECT_EQ(note.of("other"), 500U);
+  for (const char* other :
+       {"", "{}", R"({"v":1,"batch":1})", R"({"v":1,"published":{},"mark":{}})", R"({"v":2,"delivered":{}})"})
+    EXPECT_EQ(parse_note(other, "here"), std::nullopt) << other;
+  for (const char* damaged :
+       {R"({"v":1,"delivered":{"a":1})", R"({"v":1,"delivered":[1],"up_to":1})", R"({"v":1,"delivered":{"a":"x"},"up_to":1})"})
+    EXPECT_THROW(static_cast<void>(parse_note(damaged, "here")), Error) << damaged;
 }
 
 }  // namespace

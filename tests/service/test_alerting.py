@@ -1,0 +1,381 @@
+"""Alerts for webhooks, Slack and PagerDuty: what arrives, and that neither a lost state directory nor a take-over loses any.
+
+The servers follow the rules of the services' APIs.
+"""
+
+import http.server
+import json
+import random
+import shutil
+import signal
+import threading
+import time
+
+from harness import edge, main, random_updates, RING, ServiceTest
+
+ONCE = "(a)-->(b)-->(c) ALERT ONCE PER (b) EVERY 1h"
+PATH = "(a)-->(b)-->(c)"
+KEY = "0123456789abcdef0123456789abcdef"
+
+
+class Server:
+    """Takes POSTs. `rules(body)` gives (status, text). While it is down, it answers 503."""
+
+    def __init__(self, rules=lambda body: (200, "ok")):
+        self.accepted = []
+        self.refused = []
+        self.down = False
+        self.before_answer = None
+        server = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                status, text = (503, "down") if server.down else rules(body)
+                (server.accepted if status < 300 else server.refused).append(body)
+                if server.before_answer:
+                    server.before_answer()
+                self.send_response(status)
+                self.end_headers()
+                self.wfile.write(text.encode())
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}/hooks/s3cret"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def alerts(self):
+        """All alerts of the usual form, in the order in which they came."""
+        return [alert for body in self.accepted for alert in body["alerts"]]
+
+
+def pagerduty(body):
+    errors = []
+    if len(body.get("routing_key", "")) != 32:
+        errors.append("Length of 'routing_key' is incorrect")
+    if body.get("event_action") not in ("trigger", "acknowledge", "resolve"):
+        errors.append("'event_action' is invalid")
+    if not 0 < len(body.get("dedup_key", "")) <= 255:
+        errors.append("'dedup_key' is invalid")
+    if body.get("event_action") == "trigger":
+        payload = body.get("payload", {})
+        if not 0 < len(payload.get("summary", "")) <= 1024 or not payload.get("source"):
+            errors.append("'payload' is invalid")
+        if payload.get("severity") not in ("critical", "error", "warning", "info"):
+            errors.append("'payload.severity' is invalid")
+    if errors:
+        return 400, json.dumps({"status": "invalid event", "message": "Event object is invalid", "errors": errors})
+    return 202, json.dumps({"status": "success", "message": "Event processed", "dedup_key": body["dedup_key"]})
+
+
+def slack(body):
+    blocks = body.get("blocks", [])
+    if not body.get("text") or len(blocks) > 50:
+        return 400, "invalid_payload"
+    if any(len(block["text"]["text"]) > 150 for block in blocks if block["type"] == "header"):
+        return 400, "invalid_blocks"
+    return 200, "ok"
+
+
+class Alerting(ServiceTest):
+    def setUp(self):
+        super().setUp()
+        self.broker.create(self.input)
+        self.sent = 0
+
+    def server(self, *arguments):
+        server = Server(*arguments)
+        self.addCleanup(server.close)
+        return server
+
+    def send(self, updates):
+        self.broker.produce(self.input, updates)
+        self.sent += len(updates)
+
+    def committed(self, service):
+        service.wait_committed({f"{self.input}[0]": self.sent})
+
+    def notes(self):
+        return [record for record in self.commit_records() if "delivered" in record]
+
+    def ring(self, number, sign="+"):
+        a = 10 * number
+        return [edge(a + 1, a + 2, sign), edge(a + 2, a + 3, sign), edge(a + 3, a + 1, sign)]
+
+
+class Services(Alerting):
+    def test_a_match_appears_and_vanishes(self):
+        pager, channel, cases = self.server(pagerduty), self.server(slack), self.server()
+        self.config(sinks={
+            "alerts": {"type": "kafka", "topic": self.alerts},
+            "pager": {"type": "pagerduty", "url": pager.url, "routing_key": KEY, "severities": {"ring": "critical"}},
+            "channel": {"type": "slack", "url": channel.url, "min_interval": "10ms", "link": "https://dm.example/?id={{id}}"},
+            "cases": {"type": "webhook", "url": cases.url, "each": "alert",
+                      "body": '{"title": "{{summary}}", "id": "{{id}}", "a": {{{bindings.a}}}}'}},
+            queries=[{"name": "ring", "pattern": RING}])
+        service = self.start()
+        self.send(self.ring(1))
+        service.wait(lambda: len(pager.accepted) == 1, "an incident")
+        self.send([edge(11, 12, "-")])
+        service.wait(lambda: len(pager.accepted) == 2 and len(channel.accepted) == 2 and len(cases.accepted) == 2, "its end")
+        self.assertEqual(service.stop(), 0)
+        appeared, vanished = map(json.loads, self.alert_lines())
+        trigger, resolve = pager.accepted
+        self.assertEqual((trigger["event_action"], resolve["event_action"]), ("trigger", "resolve"))
+        self.assertEqual({trigger["dedup_key"], resolve["dedup_key"], vanished["id"]}, {appeared["id"]})
+        self.assertEqual(trigger["payload"]["severity"], "critical")
+        self.assertEqual(trigger["payload"]["custom_details"], appeared)
+        self.assertIn("ring: a match appeared", channel.accepted[0]["text"])
+        self.assertIn(f"<https://dm.example/?id={appeared['id']}|open>", json.dumps(channel.accepted[0]))
+        self.assertIn("ring: a match vanished", channel.accepted[1]["text"])
+        self.assertEqual([case["id"] for case in cases.accepted], [appeared["id"]] * 2)
+        self.assertEqual(cases.accepted[0]["a"], appeared["bindings"]["a"])
+        self.assertNotIn(KEY, service.log())
+        self.assertNotIn("s3cret", service.log())
+
+    def test_what_a_template_cannot_show_is_refused_at_once(self):
+        self.config(sinks={"web": {"type": "webhook", "url": "http://127.0.0.1:9/", "each": "alert", "body": '{"a": "{{bindings.zz}}"}'}},
+                    queries=[{"name": "ring", "pattern": RING}])
+        service = self.start(ready=False)
+        self.assertEqual(service.ended(20), 78)
+        self.assertIn("the alerts of query 'ring' have no 'bindings.zz'", service.log())
+
+
+class LostDirectory(Alerting):
+    """A webhook that is always up, the witness, says what the other one must get."""
+
+    def setUp(self):
+        super().setUp()
+        self.witness, self.web = self.server(), self.server()
+        self.draw = random.Random(5)
+
+    def configure(self, name="service.yaml", directory="state", **changes):
+        def hook(server, **more):
+            return {"type": "webhook", "url": server.url, "max_backoff": "100ms", "max_tries": "unlimited", **more}
+        queries = changes.pop("queries", [{"name": "ring", "pattern": RING}, {"name": "once", "pattern": ONCE}])
+        limit = changes.pop("limit", {})
+        return self.config(name, state__directory=str(self.dir / directory), batch__max_updates=100,
+                           sinks={"alerts": {"type": "kafka", "topic": self.alerts}, "witness": hook(self.witness, **limit),
+                                  "web": hook(self.web, **limit)},
+                           queries=queries, **changes)
+
+    def updates(self, count):
+        updates = random_updates(self.draw, count)
+        self.send(updates)
+
+    def settled(self, service, server):
+        """Waits until the server has all alerts that the brokers have, and the topic of commit records says so."""
+        def done():
+            batch = service.status().get("batch", 0)
+            notes = self.notes()
+            return bool(notes) and notes[-1]["up_to"] == batch and set(notes[-1]["delivered"].values()) <= {batch}
+        service.wait(done, "everything delivered and noted", 30)
+
+    def witnessed(self, service):
+        """The same for the witness alone."""
+        def done():
+            batch = service.status().get("batch", 0)
+            notes = self.notes()
+            return bool(notes) and notes[-1]["up_to"] == batch and notes[-1]["delivered"].get("witness", batch) == batch
+        service.wait(done, "the witness", 30)
+
+    def same(self):
+        told = [(a.get("id"), a.get("sign"), a["batch"]) for a in self.witness.alerts()]
+        got = [(a.get("id"), a.get("sign"), a["batch"]) for a in self.web.alerts()]
+        return told, got
+
+    def lose(self, service):
+        service.kill()
+        shutil.rmtree(self.dir / "state")
+
+    def check(self, service):
+        service.wait(lambda: set(self.same()[0]) <= set(self.same()[1]), "what waited", 60)
+        self.assertEqual(service.stop(), 0)
+        return self.same()
+
+    def test_nothing_that_waited_is_lost(self):
+        self.configure()
+        service = self.start()
+        self.updates(600)
+        self.committed(service)
+        self.settled(service, self.web)
+        before = len(self.web.alerts())
+        self.assertGreater(before, 0)
+        self.web.down = True
+        self.updates(600)
+        self.committed(service)
+        self.witnessed(service)
+        self.lose(service)
+        self.web.down = False
+        service = self.start()
+        told, got = self.check(service)
+        self.assertGreater(len(told), before)
+        self.assertEqual(told, got)  # in order, each once, and the witness has none twice
+        self.assertIn("alerts that waited in a lost log are made again", service.log())
+        self.assertNotIn("alerts are lost", service.log())
+
+    def test_budgets_and_changes_of_queries_are_repeated(self):
+        self.configure(queries=[{"name": "ring", "pattern": RING}])
+        service = self.start()
+        self.web.down = True
+        self.updates(300)
+        self.committed(service)
+        self.configure(queries=[{"name": "ring", "pattern": RING},
+                                {"name": "path", "pattern": PATH, "report_existing": True},
+                                {"name": "many", "pattern": PATH, "mode": "homomorphism", "budget": {"matches": 5}}])
+        self.assertEqual(service.get("/reload", "POST")[0], 200)
+        self.updates(300)
+        self.committed(service)
+        self.assertEqual(list(service.status()["suspended"]), ["many"])
+        self.witnessed(service)
+        self.lose(service)
+        self.web.down = False
+        service = self.start()
+        told, got = self.check(service)
+        self.assertEqual(sorted(map(str, told)), sorted(map(str, got)))
+        self.assertEqual({alert["query"] for alert in self.web.alerts()}, {"ring", "path", "many"})
+
+    def test_rate_limits_run_by_the_time_of_the_commits(self):
+        self.configure(queries=[{"name": "path", "pattern": PATH}], limit={"rate_limit": "3/2s"})
+        service = self.start()
+        self.web.down = True
+        for _ in range(3):
+            self.updates(100)
+            self.committed(service)
+            time.sleep(2.5)
+        self.witnessed(service)
+        self.lose(service)
+        self.web.down = False
+        service = self.start()
+        told, got = self.check(service)
+        matches = [alert for alert in told if alert[0]]
+        self.assertEqual(matches, [alert for alert in got if alert[0]])
+        self.assertEqual(len(matches), 9)
+
+    def test_alerts_of_a_changed_query_are_told_to_be_lost(self):
+        self.configure()
+        service = self.start()
+        self.web.down = True
+        self.updates(600)
+        self.committed(service)
+        self.witnessed(service)
+        self.lose(service)
+        self.web.down = False
+        self.configure(queries=[{"name": "ring", "pattern": RING}, {"name": "once", "pattern": PATH + " ALERT ONCE PER (a) EVERY 2h"}])
+        service = self.start()
+        rings = {alert["id"] for alert in self.witness.alerts() if alert["query"] == "ring"}
+        service.wait(lambda: rings <= {alert["id"] for alert in self.web.alerts()}, "the rings")
+        self.assertEqual(service.stop(), 0)
+        lost = [event for event in service.events() if event["event"].startswith("alerts of a query are lost")]
+        self.assertEqual([event["query"] for event in lost], ["once"])
+
+    def test_another_instance_knows_what_waits(self):
+        first = self.start(self.configure("first.yaml", "first"), log="first.log")
+        self.updates(300)
+        self.committed(first)
+        self.settled(first, self.web)
+        self.web.down = True
+        self.updates(300)
+        self.committed(first)
+        self.witnessed(first)
+        first.kill()
+        second = self.start(self.configure("second.yaml", "second"), log="second.log")
+        self.updates(300)
+        self.committed(second)
+        self.web.down = False
+        second.wait(lambda: set(self.same()[0]) <= set(self.same()[1]), "what waited", 60)
+        self.settled(second, self.web)
+        self.assertEqual(second.stop(), 0)
+        told, got = self.same()
+        self.assertEqual(told, got)
+        first = self.start(self.configure("first.yaml", "first"), log="first.log")
+        self.updates(100)
+        self.committed(first)
+        told, got = self.check(first)
+        self.assertEqual(told, got)  # what waited in its log has come meanwhile, so it is not sent again
+        self.assertEqual(len(set(got)), len(got))
+
+    def test_what_was_under_way_comes_twice_under_one_id(self):
+        self.configure(queries=[{"name": "ring", "pattern": RING}])
+        service = self.start()
+        self.send(self.ring(1))
+        self.committed(service)
+        self.settled(service, self.web)
+        self.web.before_answer = lambda: service.process.send_signal(signal.SIGKILL)
+        self.send(self.ring(2))
+        service.ended(30)
+        self.web.before_answer = None
+        shutil.rmtree(self.dir / "state")
+        service = self.start()
+        service.wait(lambda: len(self.web.alerts()) == 3, "the alert again")
+        time.sleep(1)
+        self.assertEqual(service.stop(), 0)
+        ids = [alert["id"] for alert in self.web.alerts()]
+        self.assertEqual((len(ids), ids[1]), (3, ids[2]))
+        self.assertNotEqual(ids[0], ids[1])
+
+    def without_log(self):
+        """Stops with alerts that wait, and loses the log. The snapshot made at the end is past these alerts."""
+        self.configure(shutdown_timeout="2s")
+        service = self.start()
+        self.updates(300)
+        self.committed(service)
+        self.settled(service, self.web)
+        self.web.down = True
+        self.updates(300)
+        self.committed(service)
+        self.witnessed(service)
+        self.assertEqual(service.stop(), 0)
+        for file in (self.dir / "state").glob("log-*"):
+            file.unlink()
+        self.web.down = False
+
+    def test_a_snapshot_that_is_past_them(self):
+        self.without_log()
+        service = self.start()
+        self.updates(100)
+        self.committed(service)
+        told, got = self.check(service)
+        self.assertEqual(told, got)
+
+    def test_what_cannot_be_made_again_is_told(self):
+        self.without_log()
+        self.broker.delete_records(self.input, self.sent)
+        service = self.start()
+        self.updates(100)
+        self.committed(service)
+        self.settled(service, self.web)
+        self.assertEqual(service.stop(), 0)
+        lost = [event for event in service.events() if event["event"].startswith("alerts are lost with the log")]
+        self.assertEqual([event["sink"] for event in lost], ["web"])
+        self.assertIn("cannot be made again, because the input is gone", service.log())
+        missing = {alert["batch"] for alert in self.witness.alerts()} - {alert["batch"] for alert in self.web.alerts()}
+        self.assertTrue(missing)
+        self.assertLessEqual(int(lost[0]["from"]), min(missing))
+        self.assertLessEqual(max(missing), int(lost[0]["to"]))
+
+    def test_a_crash_while_alerts_are_made_again(self):
+        self.configure()
+        service = self.start()
+        self.web.down = True
+        self.updates(1200)
+        self.committed(service)
+        self.witnessed(service)
+        self.lose(service)
+        for entries in (2, 6):  # the log gets so many entries
+            service = self.start_signalled("logged", entries, signal.SIGKILL)
+            self.assertEqual(service.ended(60), -signal.SIGKILL, service.log())
+        self.web.down = False
+        service = self.start()
+        told, got = self.check(service)
+        self.assertEqual(told, got)
+
+
+if __name__ == "__main__":
+    main()
