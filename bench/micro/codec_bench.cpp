@@ -12,6 +12,8 @@
 
 #include "ingest/codec/binary.hpp"
 #include "ingest/codec/codec.hpp"
+#include "ingest/codec/formats.hpp"
+#include "ingest/schema/proto_schema.hpp"
 #include "ingest/stream.hpp"
 
 namespace {
@@ -78,6 +80,41 @@ std::string binary(const Payment& p) {
   return out;
 }
 
+constexpr std::string_view avro_schema =
+    R"({"type":"record","name":"Payment","fields":[{"name":"op","type":"string"},{"name":"source","type":"string"},)"
+    R"({"name":"target","type":"string"},{"name":"label","type":"string"},)"
+    R"({"name":"time","type":{"type":"long","logicalType":"timestamp-micros"}}]})";
+constexpr std::string_view proto_schema =
+    R"(syntax = "proto3"; message Payment { string op = 1; string source = 2; string target = 3; string label = 4; int64 time = 5; })";
+
+void append_varint(std::string& out, std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80U);
+  out += static_cast<char>(value);
+}
+
+std::string avro(const Payment& p) {
+  std::string out;
+  for (const std::string& text : {std::string(p.insert ? "+" : "-"), p.source, p.target, std::string("TRANSFER")}) {
+    append_varint(out, text.size() << 1);
+    out += text;
+  }
+  append_varint(out, static_cast<std::uint64_t>(p.time) << 1);
+  return out;
+}
+
+std::string protobuf(const Payment& p) {
+  std::string out;
+  unsigned field = 0;
+  for (const std::string& text : {std::string(p.insert ? "+" : "-"), p.source, p.target, std::string("TRANSFER")}) {
+    append_varint(out, ++field << 3 | 2U);
+    append_varint(out, text.size());
+    out += text;
+  }
+  append_varint(out, ++field << 3);
+  append_varint(out, static_cast<std::uint64_t>(p.time));
+  return out;
+}
+
 struct Kind {
   const char* name;
   Format format;
@@ -90,6 +127,12 @@ CodecOptions codec_options(std::string columns, Envelope envelope = Envelope::no
   options.columns = std::move(columns);
   options.envelope = envelope;
   options.time_unit = TimeUnit::microseconds;
+  return options;
+}
+
+CodecOptions schema_options(std::string_view schema) {
+  CodecOptions options = codec_options("");
+  options.schema.text = schema;
   return options;
 }
 
@@ -175,9 +218,13 @@ bool register_all() {
        }},
       {"tsv", Format::tsv, codec_options("source,target,label,time"), tsv},
       {"binary", Format::binary, {}, binary},
+      {"avro", Format::avro, schema_options(avro_schema), avro},
+      {"protobuf", Format::protobuf, schema_options(proto_schema), protobuf},
   };
   for (const Kind& kind : kinds) {
+    if (kind.format == Format::protobuf && !reads_protobuf()) continue;
     benchmark::RegisterBenchmark((std::string("decode/") + kind.name).c_str(), decode, kind)->Unit(benchmark::kMillisecond);
+    if (traits_of(kind.format).has_schema) continue;  // a file of records has their schema
     benchmark::RegisterBenchmark((std::string("stream/") + kind.name).c_str(), stream, kind)->Unit(benchmark::kMillisecond);
   }
   return true;

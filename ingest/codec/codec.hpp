@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "deltamatch/attribute.hpp"
@@ -16,17 +17,20 @@
 namespace deltamatch::ingest {
 
 class Doubts;
+class SchemaSource;
 
 /// formats.hpp has the table of what each is like.
 enum class Format : std::uint8_t {
-  snap,   ///< fields separated by blanks: `u v`, `u v time`, `u v label time`; comments # and %
-  csv,    ///< RFC 4180, with a header unless `columns` gives positions; separator , ; or tab
-  tsv,    ///< fields separated by one tab each: `[+|-] source target label time`
-  tve,    ///< `t N M`, `v id label`, `e u v [label]`; -e and -v delete
-  jlg,    ///< a header `V,E,u|d,name`, then `u,v`
-  mtx,    ///< Matrix Market: a banner, `rows columns entries`, then `row column [value]`
-  jsonl,  ///< one JSON object per line, or arrays of them; files may also be one array, or objects over many lines
-  binary  ///< records of ingest/codec/binary.hpp, which state their fields; times are microseconds
+  snap,     ///< fields separated by blanks: `u v`, `u v time`, `u v label time`; comments # and %
+  csv,      ///< RFC 4180, with a header unless `columns` gives positions; separator , ; or tab
+  tsv,      ///< fields separated by one tab each: `[+|-] source target label time`
+  tve,      ///< `t N M`, `v id label`, `e u v [label]`; -e and -v delete
+  jlg,      ///< a header `V,E,u|d,name`, then `u,v`
+  mtx,      ///< Matrix Market: a banner, `rows columns entries`, then `row column [value]`
+  jsonl,    ///< one JSON object per line, or arrays of them; files may also be one array, or objects over many lines
+  binary,   ///< records of ingest/codec/binary.hpp, which state their fields; times are microseconds
+  avro,     ///< Avro: a container file, or messages whose schema a registry or an option has
+  protobuf  ///< messages of Protobuf, whose schema a registry or an option has
 };
 
 /// "snap", "csv", ...
@@ -43,9 +47,19 @@ enum class IdKind : std::uint8_t { automatic, integer, string };
 
 enum class TimeUnit : std::uint8_t { seconds, milliseconds, microseconds };
 
-/// What surrounds the row in a JSON record. debezium: a change event (`op` with `before` and `after`), bare or in a `payload`
-/// beside its schema. c and r insert the row `after`; d deletes the row `before`. u deletes the one and inserts the other if
-/// they state different edges. If either row cannot be read, the record is refused.
+/// Where the schema of messages of avro or protobuf is. One of the two is needed.
+struct SchemaOptions {
+  bool framed = false;  ///< a message begins with the id that a registry gave its schema
+  std::string text;     ///< the schema of messages that begin without an id: JSON of Avro, or a .proto file
+  /// protobuf: the files that the schema imports, by the names that it gives them. Each comes after those that it imports.
+  std::vector<std::pair<std::string, std::string>> imports;
+  std::string message;  ///< protobuf: the name of the message; empty: the only one in the file
+  friend bool operator==(const SchemaOptions&, const SchemaOptions&) = default;
+};
+
+/// What surrounds the row in a JSON record, or in one of Avro or Protobuf. debezium: a change event (`op` with `before` and
+/// `after`), bare or in a `payload` beside its schema. c and r insert the row `after`; d deletes the row `before`. u deletes
+/// the one and inserts the other if they state different edges. If either row cannot be read, the record is refused.
 enum class Envelope : std::uint8_t { none, debezium };
 
 /// A declared attribute, and where records state it.
@@ -70,7 +84,7 @@ struct CodecOptions {
   /// field id of the first element of the array parties. `\.` is a dot within a name, `\\` a backslash. Under an envelope,
   /// paths start at the row. A path that begins with a dot starts at the envelope: "label=.source.table,time=.ts_ms".
   std::string columns;
-  Envelope envelope = Envelope::none;  ///< JSON only
+  Envelope envelope = Envelope::none;  ///< JSON, Avro and Protobuf only
   char separator = 0;                  ///< CSV only; 0: , ; or tab, whichever the first line has
   std::optional<bool> header;          ///< CSV only; default: there is one unless `columns` gives positions
   std::optional<IdKind> ids;           ///< default: integer for snap, tve, jlg and mtx, else automatic
@@ -92,6 +106,9 @@ struct CodecOptions {
   EdgeModel edges = EdgeModel::simple;             ///< of the graph. With `keyed`, the record of an edge has the edge's key
   std::vector<AttributeColumn> attributes;         ///< of edges, in the order of Schema::edges
   std::vector<AttributeColumn> vertex_attributes;  ///< in the order of Schema::vertices
+  SchemaOptions schema{};                          ///< of messages; avro and protobuf only
+  std::optional<Format> key_format;                ///< of a message's key with a registry's id: avro or protobuf
+  SchemaSource* schemas = nullptr;                 ///< where ids are found, outlives the codec; null: none is
   bool message = false;                            ///< the records are messages of a queue; make_message_codec sets it
   Doubts* doubts = nullptr;  ///< gets doubtful readings (doubts.hpp), outlives the codec; null: nobody does
   friend bool operator==(const CodecOptions&, const CodecOptions&) = default;
@@ -128,7 +145,8 @@ struct MessageFrame {
 class Codec {
  public:
   virtual ~Codec() = default;
-  /// Never throws because of a record's contents. A refused record has no effect on later ones.
+  /// Never throws because of a record's contents. A refused record has no effect on later ones. Throws SchemaUnavailable if a
+  /// schema cannot be had now; the record can then be given again.
   virtual Decoded decode(std::string_view record) = 0;
   /// The same, if Record::padding bytes behind the record are readable.
   virtual Decoded decode_padded(std::string_view record) { return decode(record); }

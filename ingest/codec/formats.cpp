@@ -7,6 +7,7 @@
 #include <string>
 
 #include "deltamatch/error.hpp"
+#include "ingest/codec/avro_source.hpp"
 #include "ingest/codec/binary.hpp"
 #include "ingest/codec/binary_source.hpp"
 #include "ingest/codec/csv_beginning.hpp"
@@ -14,6 +15,7 @@
 #include "ingest/codec/doubts.hpp"
 #include "ingest/codec/json_layout.hpp"
 #include "ingest/codec/mtx.hpp"
+#include "ingest/codec/schema_reader.hpp"
 #include "ingest/codec/schema_text.hpp"
 
 namespace deltamatch::ingest {
@@ -31,6 +33,11 @@ void complete_positions(CodecOptions& options, std::string_view /*head*/) {
 
 std::unique_ptr<RecordSource> open_binary(ByteBuffer bytes, const CodecOptions& options, std::size_t max_record) {
   return std::make_unique<BinarySource>(std::move(bytes), max_record, schema_of(options));
+}
+
+std::unique_ptr<RecordSource> open_nothing(ByteBuffer bytes, const CodecOptions& /*options*/, std::size_t /*max_record*/) {
+  throw Error(ErrorKind::usage, bytes.name(), "protobuf is a format of messages, whose ends a file does not tell",
+              "write a file of another format, e.g. jsonl or avro");
 }
 
 constexpr std::array table{
@@ -96,6 +103,26 @@ constexpr std::array table{
                  .magic = binary_magic,
                  .open_bytes = open_binary,
                  .make = make_binary_codec},
+    FormatTraits{.format = Format::avro,
+                 .name = "avro",
+                 .columns = ColumnForm::names,
+                 .message = MessageForm::bytes,
+                 .has_envelope = true,
+                 .has_schema = true,
+                 .tells_kinds = true,
+                 .magic = avro_magic,
+                 .open_bytes = open_avro,
+                 .make = make_avro_codec},
+    FormatTraits{.format = Format::protobuf,
+                 .name = "protobuf",
+                 .columns = ColumnForm::names,
+                 .message = MessageForm::bytes,
+                 .has_envelope = true,
+                 .has_schema = true,
+                 .has_files = false,
+                 .tells_kinds = true,
+                 .open_bytes = open_nothing,
+                 .make = make_protobuf_codec},
 };
 
 /// Says what edges lack whose columns are fixed.
@@ -149,6 +176,9 @@ std::unique_ptr<Codec> make_codec(Format format, const CodecOptions& options) {
   const FormatTraits& traits = traits_of(format);
   if (options.envelope != Envelope::none && !traits.has_envelope) {
     throw Error(ErrorKind::usage, "envelope", std::string(traits.name) + " records have none", "leave it out");
+  }
+  if (options.schema != SchemaOptions() && !traits.has_schema) {
+    throw Error(ErrorKind::usage, "schema", std::string(traits.name) + " records have none", "leave it out");
   }
   if (traits.columns == ColumnForm::fixed && traits.is_text() && !options.vertices) check_fixed(traits, options);
   return traits.make(options);

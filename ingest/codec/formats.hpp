@@ -53,6 +53,8 @@ struct FormatTraits {
   ColumnForm columns = ColumnForm::fixed;
   MessageForm message = MessageForm::none;
   bool has_envelope = false;        ///< a record may be a change event
+  bool has_schema = false;          ///< only a schema explains a record
+  bool has_files = true;            ///< files are read, not messages alone
   bool has_separator = false;       ///< the separator of fields can be chosen
   bool tells_kinds = false;         ///< a record distinguishes the number 7 from the text "7"
   bool has_names_as_ids = false;    ///< fields are texts, so 007 and 7.0 are names, and not the number 7

@@ -1,6 +1,8 @@
 // Codecs of messages. They are the codecs of files, restricted to what makes sense if each record stands alone.
 #include <fmt/format.h>
 
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -9,6 +11,7 @@
 #include "ingest/codec/columns.hpp"
 #include "ingest/codec/doubts.hpp"
 #include "ingest/codec/formats.hpp"
+#include "ingest/codec/schema_reader.hpp"
 #include "ingest/codec/tombstones.hpp"
 
 namespace deltamatch::ingest {
@@ -45,7 +48,14 @@ class MessageCodec final : public Codec {
         keyed_(options.edges == EdgeModel::keyed),
         event_(options.envelope != Envelope::none),
         doubts_(options.doubts),
-        spelling_(spelling_of(options)) {}
+        spelling_(spelling_of(options)) {
+    if (!options.key_format) return;
+    if (!traits_of(*options.key_format).has_schema) {
+      throw Error(ErrorKind::usage, "key_format", fmt::format("{} has no schemas of keys", format_name(*options.key_format)),
+                  "leave it out: keys that are texts or JSON are read anyway");
+    }
+    keys_.emplace(*options.key_format, options.schemas, options.time_unit);
+  }
 
   Decoded decode(std::string_view record) override {
     if (form_ == MessageForm::bytes) return codec_->decode(record);
@@ -61,11 +71,24 @@ class MessageCodec final : public Codec {
   }
 
   Decoded decode_message(std::optional<std::string_view> value, const MessageFrame& frame) override {
+    if (!keys_ || !frame.key) return decode_framed(value, frame);
+    const std::optional<std::string_view> key = keys_->read(*frame.key);
+    if (!key) {
+      message_ = fmt::format("the message's key cannot be read: {}", keys_->fault());
+      return malformed(message_);
+    }
+    MessageFrame read = frame;
+    read.key = *key == "null" ? std::nullopt : key;
+    return decode_framed(value, read);
+  }
+
+ private:
+  /// Reads a message whose key is a text or JSON.
+  Decoded decode_framed(std::optional<std::string_view> value, const MessageFrame& frame) {
     if (value) {
       codec_->surround(&frame);
-      const Decoded decoded = decode(*value);
-      codec_->surround(nullptr);
-      return decoded;
+      const Surrounded end(*codec_);
+      return decode(*value);
     }
     if (tombstones_.deletes()) return tombstones_.decode(frame);
     if (keyed_ && !event_ && doubts_ != nullptr) {
@@ -75,17 +98,30 @@ class MessageCodec final : public Codec {
     return {};
   }
 
- private:
+  /// Ends what surrounds a message.
+  class Surrounded {
+   public:
+    explicit Surrounded(Codec& codec) : codec_(codec) {}
+    ~Surrounded() { codec_.surround(nullptr); }
+    Surrounded(const Surrounded&) = delete;
+    Surrounded& operator=(const Surrounded&) = delete;
+
+   private:
+    Codec& codec_;
+  };
+
   static Decoded malformed(std::string_view message) { return {{}, RejectReason::malformed, message, {}}; }
 
   MessageForm form_;
   std::string_view (*fault_)(std::string_view message);
   std::unique_ptr<Codec> codec_;
+  std::optional<SchemaReader> keys_;
   TombstoneReader tombstones_;
   bool keyed_;
   bool event_;
   Doubts* doubts_;
   OptionSpelling spelling_;
+  std::string message_;
 };
 
 }  // namespace

@@ -38,8 +38,21 @@ struct StartAt {
   friend bool operator==(const StartAt&, const StartAt&) = default;
 };
 
+/// Where the schemas of Avro and Protobuf are. Several servers of one registry are asked in turn.
+struct RegistryOptions {
+  std::vector<std::string> urls;      ///< empty: there is none
+  std::string user;                   ///< of basic authentication; empty: there is none
+  std::string password;               ///< secret
+  std::filesystem::path ca;           ///< certificates to trust, in PEM; empty: the system's
+  std::filesystem::path certificate;  ///< of this client, in PEM; empty: none
+  std::filesystem::path key;          ///< of that certificate
+  std::chrono::milliseconds timeout{5'000};
+  friend bool operator==(const RegistryOptions&, const RegistryOptions&) = default;
+};
+
 struct InputOptions {
   std::vector<InputTopics> topics;
+  RegistryOptions registry;
   StartAt start;
   std::size_t queue_bytes = std::size_t{64} << 20;  ///< fetched and not yet in a batch; fetching pauses beyond this
   std::size_t queue_records = 200'000;

@@ -94,7 +94,7 @@ InputBatch InputBatch::split_off(std::size_t first, std::optional<Timestamp> rea
 }
 
 Assembler::Assembler(const InputOptions& options, BatchLimits limits, std::size_t max_bytes, std::optional<Timestamp> watermark,
-                     Timestamp window, bool stepwise)
+                     Timestamp window, bool stepwise, SchemaSource* schemas)
     : on_error_(options.on_error),
       max_record_(options.max_record),
       max_ahead_(options.max_ahead),
@@ -103,6 +103,7 @@ Assembler::Assembler(const InputOptions& options, BatchLimits limits, std::size_
       watermarks_(options.idle_after, watermark),
       window_(window),
       stepwise_(stepwise),
+      schemas_(schemas),
       id_doubts_({.prefix = {}, .in_configuration = true}) {
   id_doubts_.watch_ids();
 }
@@ -112,6 +113,7 @@ std::size_t Assembler::open(const TopicPartition& partition, std::int64_t next, 
   CodecOptions reading = topics.codec;
   Doubts& doubts = doubts_.try_emplace(topics.name, OptionSpelling{.prefix = {}, .in_configuration = true}).first->second;
   reading.doubts = &doubts;
+  reading.schemas = schemas_;
   const FormatTraits& traits = traits_of(topics.format);
   const bool watches_ids = !reading.ids && (traits.tells_kinds || traits.has_names_as_ids);
   std::unique_ptr<Codec> codec = make_message_codec(topics.format, reading);
@@ -140,10 +142,10 @@ bool Assembler::add(const InputRecord& record, Clock::time_point now) {
   // batch.
   if (empty() && too_far(watermarks_.at(now))) return false;
   Part& part = parts_[record.part];
-  if (stepwise_ && empty() && !std::exchange(repeats_, false)) begun_ = watermarks_.times(now);
   largest_.reset();
   const std::size_t updates = part.run.updates.size();
   if (!decode(part, record)) return false;
+  if (stepwise_ && empty() && !std::exchange(repeats_, false)) begun_ = watermarks_.times(now);
   if (stepwise_) note_reached(static_cast<std::uint32_t>(record.part), updates);
   watermarks_.see(record.part, largest_, now);
   if (records_++ == 0) begin(now);

@@ -91,8 +91,9 @@ class Assembler {
   /// `max_bytes` of records, so that long records cannot fill the memory. `window` is the engine's; it is used to detect
   /// doubtful times. `stepwise`: batches state the watermark after each of their records, in their order. A partition that was
   /// idle before the batch is so until its first record. Without a window, the last step is then the batch's watermark.
+  /// `schemas` outlives the assembler; null: there is no registry.
   Assembler(const InputOptions& options, BatchLimits limits, std::size_t max_bytes, std::optional<Timestamp> watermark,
-            Timestamp window = 0, bool stepwise = false);
+            Timestamp window = 0, bool stepwise = false, SchemaSource* schemas = nullptr);
 
   /// Adds a partition whose next record is at `next`. Returns its number, from 0. `topics` says how its records are read.
   /// `largest` is the largest time seen in it so far. Throws Error(usage) as make_message_codec does.
@@ -112,7 +113,7 @@ class Assembler {
   void repeat(std::optional<Timestamp> watermark, const std::map<TopicPartition, PartitionTime>& times, Clock::time_point now);
 
   /// Takes a record into the open batch. Returns false if the batch must be cut first, even if it is empty. The same record
-  /// must then be passed again.
+  /// must then be passed again. Throws SchemaUnavailable; the record was not taken then, and can be passed again.
   bool add(const InputRecord& record, Clock::time_point now);
 
   /// Whether no record was taken since the last cut.
@@ -173,6 +174,7 @@ class Assembler {
   std::optional<BadRecord> failure_;
   Timestamp window_;
   bool stepwise_;
+  SchemaSource* schemas_;
   bool repeats_ = false;                  // whether begun_ was stated for the next batch
   std::vector<PartitionTime> begun_;      // what the partitions contributed before the batch, by number
   std::map<std::string, Doubts> doubts_;  // by the configured name of the topics

@@ -27,16 +27,18 @@ bool reads_headers(const InputTopics& topics) {
 KafkaBatchSource::KafkaBatchSource(kafka::Input& input, Journal& journal, const InputOptions& options,
                                    const BatchingOptions& batching, const EngineOptions& engine,
                                    const std::vector<kafka::InputPartition>& partitions, const Offsets& from,
-                                   std::optional<Timestamp> watermark, const std::map<TopicPartition, PartitionTime>& times)
+                                   std::optional<Timestamp> watermark, const std::map<TopicPartition, PartitionTime>& times,
+                                   SchemaWaits& schemas)
     : input_(input),
       journal_(journal),
+      schemas_(schemas),
       options_(options),
       times_(times),
       batching_(batching),
       timed_(engine.window > 0),
       reads_headers_(std::ranges::any_of(options.topics, reads_headers)),
       assembler_(options, BatchLimits{batching.max_updates, batching.max_span}.within_window(engine.window), max_batch_bytes,
-                 watermark, engine.window, engine.schema.model != EdgeModel::simple),
+                 watermark, engine.window, engine.schema.model != EdgeModel::simple, schemas.source()),
       known_(from),
       last_refresh_(Clock::now()),
       next_refresh_(last_refresh_ + options.refresh_every),
@@ -124,11 +126,17 @@ void KafkaBatchSource::take(const kafka::Message& message, Clock::time_point ask
                            message.value,     message.timestamp, headers_};
   const auto now = Clock::now();
   if (!assembler_.empty()) fetching_ += now - asked;  // before the first record, this is waiting for input
-  bool taken = assembler_.add(record, now);
-  if (!taken) {
+  bool taken = false;
+  const auto add = [&] {
+    taken = assembler_.add(record, now);
+    if (taken) return;
     hand_over();
     taken = assembler_.add(record, now);  // uses `now`, because hand_over may have waited long
-  }
+  };
+  const auto before_waiting = [&] {
+    if (!assembler_.empty()) hand_over();  // what was read need not wait for a schema
+  };
+  if (!schemas_.until_read(add, [this] { return stopping_.load(); }, before_waiting)) return;
   decoding_ += Clock::now() - now;
   if (!taken) throw Error("batch", "a record does not fit into an empty batch");
 }

@@ -16,6 +16,7 @@
 #include "ingest/service/kafka/input.hpp"
 #include "ingest/service/loop/assembler.hpp"
 #include "ingest/service/loop/end_watch.hpp"
+#include "ingest/service/loop/schema_waits.hpp"
 
 namespace deltamatch::ingest {
 
@@ -29,10 +30,12 @@ namespace deltamatch::ingest {
 class KafkaBatchSource {
  public:
   /// `input` must read nothing yet. It and the journal must outlive the source. Begins at `from`, which holds an offset for
-  /// each of `partitions`. Any other partition in `from` is gone. `times` are those of the last batch's mark.
+  /// each of `partitions`. Any other partition in `from` is gone. `times` are those of the last batch's mark. `schemas` must
+  /// outlive the source.
   KafkaBatchSource(kafka::Input& input, Journal& journal, const InputOptions& options, const BatchingOptions& batching,
                    const EngineOptions& engine, const std::vector<kafka::InputPartition>& partitions, const Offsets& from,
-                   std::optional<Timestamp> watermark, const std::map<TopicPartition, PartitionTime>& times);
+                   std::optional<Timestamp> watermark, const std::map<TopicPartition, PartitionTime>& times,
+                   SchemaWaits& schemas);
   /// Ends the thread and drops what it has read.
   ~KafkaBatchSource();
   KafkaBatchSource(const KafkaBatchSource&) = delete;
@@ -64,6 +67,7 @@ class KafkaBatchSource {
 
   kafka::Input& input_;
   Journal& journal_;
+  SchemaWaits& schemas_;
   const InputOptions options_;
   const std::map<TopicPartition, PartitionTime> times_;  // before the first batch
   const BatchingOptions batching_;

@@ -125,9 +125,9 @@ void Pipeline::start_reading(const std::stop_token& stop) {
   if (fresh) {  // makes a batch that names their starts
     process_empty();
   }
-  reader_ =
-      std::make_unique<KafkaBatchSource>(context_.input, context_.journal, context_.options.input, context_.options.batching,
-                                         context_.options.engine, partitions, from, last_.watermark, last_.times);
+  reader_ = std::make_unique<KafkaBatchSource>(context_.input, context_.journal, context_.options.input,
+                                               context_.options.batching, context_.options.engine, partitions, from,
+                                               last_.watermark, last_.times, context_.schemas);
 }
 
 void Pipeline::run(std::vector<ServiceQuery> queries, const std::stop_token& stop, const std::function<void()>& ready) {
@@ -394,6 +394,7 @@ void Pipeline::make_sure_of_ownership() {
 
 std::string Pipeline::stalled() const {
   if (std::string overdue = monitor_.overdue(); !overdue.empty()) return overdue;
+  if (std::string schemas = context_.schemas.why(); !schemas.empty()) return schemas;
   const auto since = committer_->waiting_since();
   if (!since || Clock::now() - *since < stalled_after) return {};
   return fmt::format("no batch was committed for {} s, although one is waiting",

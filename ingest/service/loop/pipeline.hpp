@@ -49,6 +49,7 @@ class Pipeline {
     std::function<bool()> owned;  ///< whether this instance owns the application, according to Kafka's last report
     std::shared_ptr<KnownQueries> known =
         std::make_shared<KnownQueries>();  ///< queries that remember; it adds those that stand
+    SchemaWaits& schemas;
   };
 
   Pipeline(const Context& context, Recovered recovered);

@@ -49,6 +49,12 @@ nlohmann::json to_json(const InputTopics& topics) {
     all.push_back(to_json(codec.attributes));
     all.push_back(to_json(codec.vertex_attributes));
   }
+  if (codec.schema != SchemaOptions() || codec.key_format) {
+    nlohmann::json imports = nlohmann::json::array();
+    for (const auto& [name, text] : codec.schema.imports) imports.push_back({bytes_of(name), bytes_of(text)});
+    all.push_back({codec.schema.framed, bytes_of(codec.schema.text), imports, bytes_of(codec.schema.message),
+                   codec.key_format ? format_name(*codec.key_format) : std::string_view()});
+  }
   return all;
 }
 

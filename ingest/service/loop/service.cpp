@@ -24,6 +24,7 @@
 #include "ingest/service/loop/start_up.hpp"
 #include "ingest/service/loop/status_json.hpp"
 #include "ingest/service/loop/systemd.hpp"
+#include "ingest/service/web/schema_registry.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -198,6 +199,9 @@ void Service::Impl::own(const kafka::Cluster& cluster, const StateDirectory& dir
   const std::vector<std::string> written = output_topics(options);
   transactions->must_be_there(written, Clock::now() + topic_patience);
   kafka::Input input(cluster, options.input, written);
+  SchemaRegistry registry(options.input.registry);
+  const std::stop_callback no_more_schemas(stop.get_token(), [&registry] { registry.cancel(); });
+  SchemaWaits schemas(options.input.registry.urls.empty() ? nullptr : &registry, journal);
   struct Withdrawal {
     Impl& impl;
     ~Withdrawal() { impl.withdraw(); }
@@ -205,9 +209,10 @@ void Service::Impl::own(const kafka::Cluster& cluster, const StateDirectory& dir
   const Withdrawal before_what_the_pipeline_refers_to{*this};
   const std::shared_ptr<KnownQueries> known = known_queries();
   const StartupContext context{
-      options, cluster, directory, journal, [this](const std::string& now) { progress(now); }, stop.get_token(), known.get()};
+      options,          cluster,     directory, journal, [this](const std::string& now) { progress(now); },
+      stop.get_token(), known.get(), schemas};
   const Pipeline::Context around{
-      options, directory, input, *transactions, metrics, journal, [&ownership] { return ownership.owned(); }, known};
+      options, directory, input, *transactions, metrics, journal, [&ownership] { return ownership.owned(); }, known, schemas};
   const auto working = std::make_shared<Pipeline>(around, start_up(context, input, *transactions));
   std::vector<ServiceQuery> first;
   {
@@ -305,7 +310,10 @@ std::string Service::Impl::status() {
     working = pipeline;
     if (!working && !word.empty()) out["doing"] = word;
   }
-  if (working) out.update(to_json(working->status()));
+  if (working) {
+    out.update(to_json(working->status()));
+    if (const std::string waits = working->stalled(); !waits.empty()) out["doing"] = waits;
+  }
   return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

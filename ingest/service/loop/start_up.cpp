@@ -112,7 +112,7 @@ class Recutter {
         queries_(recovered.engine, known),
         committed_(committed),
         assembler_(lenient(context.options.input), {}, SIZE_MAX, std::nullopt, context.options.engine.window,
-                   context.options.engine.schema.model != EdgeModel::simple) {
+                   context.options.engine.schema.model != EdgeModel::simple, context.schemas.source()) {
     for (const auto& [partition, time] : recovered.reached.times) open(partition, time.largest);
   }
 
@@ -210,9 +210,12 @@ class Recutter {
       parts_.push_back(open(ranges.partitions()[parts_.size()], std::nullopt));
     }
     message.headers(headers_);
-    assembler_.add(
-        {parts_[message.partition], message.offset, message.key.value_or(""), message.value, message.timestamp, headers_},
-        Clock::now());
+    const InputRecord record{parts_[message.partition], message.offset, message.key.value_or(""), message.value,
+                             message.timestamp,         headers_};
+    const auto wait = [this] { context_.progress(context_.schemas.why()); };
+    const bool read = context_.schemas.until_read([&] { static_cast<void>(assembler_.add(record, Clock::now())); },
+                                                  [this] { return context_.stop.stop_requested(); }, wait);
+    if (!read) throw StartupCancelled();
   }
 
   /// The assembler's number of a partition.

@@ -9,6 +9,7 @@
 #include "ingest/service/kafka/commit_log.hpp"
 #include "ingest/service/kafka/input.hpp"
 #include "ingest/service/kafka/transactions.hpp"
+#include "ingest/service/loop/schema_waits.hpp"
 #include "ingest/service/service_options.hpp"
 #include "ingest/service/state/directory.hpp"
 #include "ingest/service/state/recovery.hpp"
@@ -23,7 +24,8 @@ struct StartupContext {
   Journal& journal;
   std::function<void(std::string)> progress;  ///< gets one line of text regularly
   std::stop_token stop;
-  const KnownQueries* known = nullptr;  ///< the queries that remember; null: none does
+  const KnownQueries* known;  ///< the queries that remember; null: none does
+  SchemaWaits& schemas;
 };
 
 /// An engine at the application's last commit record, and the log after it. Without commit record and state, this is the first

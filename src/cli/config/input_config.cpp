@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "cli/config/service_sections.hpp"
@@ -13,6 +17,7 @@
 #include "ingest/codec/fields.hpp"
 #include "ingest/codec/formats.hpp"
 #include "ingest/service/kafka/topic_expression.hpp"
+#include "ingest/service/web/schema_registry.hpp"
 
 namespace deltamatch::cli {
 namespace {
@@ -21,6 +26,52 @@ using namespace std::chrono_literals;
 using ingest::Format;
 using std::chrono::milliseconds;
 
+using Import = std::pair<std::string, std::string>;
+
+/// Reads a .proto file and those that it imports from the same folder. Those that nobody has are left to the reader of schemas.
+class ProtoFiles {
+ public:
+  explicit ProtoFiles(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  /// Appends the imports of a text, each after those that it imports itself.
+  void take(const std::string& text, std::vector<Import>& imports) {  // NOLINT(misc-no-recursion): each file once
+    for (std::size_t at = 0; (at = text.find("import", at)) != std::string::npos;) {
+      at += std::string_view("import").size();
+      const std::size_t begin = text.find_first_not_of(" \t\r\nablwepukic", at);  // also over `public` and `weak`
+      if (begin == std::string::npos || text[begin] != '"') continue;
+      const std::string name = text.substr(begin + 1, text.find('"', begin + 1) - begin - 1);
+      if (name.starts_with("google/protobuf/") || !seen_.insert(name).second) continue;
+      std::string imported;
+      if (!read_whole(folder_ / name, imported)) continue;
+      take(imported, imports);
+      imports.emplace_back(name, std::move(imported));
+    }
+  }
+
+  static bool read_whole(const std::filesystem::path& path, std::string& text) {
+    std::ifstream file(path, std::ios::binary);
+    text.assign(std::istreambuf_iterator<char>(file), {});
+    return file.good() || file.eof();
+  }
+
+ private:
+  std::filesystem::path folder_;
+  std::set<std::string> seen_;
+};
+
+/// Reads {file: x.avsc} or {file: x.proto, message: Payment}.
+void read_schema(Section& section, ingest::SchemaOptions& schema) {
+  Section from = section.section("schema");
+  std::filesystem::path file;
+  if (section.has("schema") && from.require("file", "file: payment.avsc") && from.input_file("file", file)) {
+    if (!ProtoFiles::read_whole(file, schema.text) || schema.text.empty())
+      from.refuse("file", "it is empty, or cannot be read", "name the file of a schema");
+    ProtoFiles(file.parent_path()).take(schema.text, schema.imports);
+  }
+  from.text("message", schema.message);
+  from.finish();
+}
+
 /// Refuses keys that do not fit the format and would be ignored.
 void check_format(const Section& section, Format format) {
   const ingest::FormatTraits& traits = ingest::traits_of(format);
@@ -28,10 +79,15 @@ void check_format(const Section& section, Format format) {
     section.refuse("separator", "only the format csv has a separator", "leave it out, or write format: csv");
   }
   if (section.has("envelope") && !traits.has_envelope) {
-    section.refuse("envelope", "only the format json has an envelope", "leave it out, or write format: json");
+    section.refuse("envelope", "only the formats json, avro and protobuf have an envelope",
+                   "leave it out, or write format: json");
+  }
+  if (section.has("schema") && !traits.has_schema) {
+    section.refuse("schema", "only the formats avro and protobuf have a schema", "leave it out, or write format: avro");
   }
   if (section.is_map("columns") && !traits.has_names()) {
-    section.refuse("columns", "only the formats json and csv have named columns", "write them by position: [source, target]");
+    section.refuse("columns", "only the formats json, avro, protobuf and csv have named columns",
+                   "write them by position: [source, target]");
   }
 }
 
@@ -66,7 +122,7 @@ std::optional<Format> read_format(Section& section, bool files) {
   const Node* const text = section.find_text("format");
   if (text == nullptr) return std::nullopt;
   const auto is_offered = [files](const ingest::FormatTraits& traits) {
-    return files || traits.message != ingest::MessageForm::none;
+    return files ? traits.has_files : traits.message != ingest::MessageForm::none;
   };
   const auto format = ingest::format_by_name(text->text);
   if (format && is_offered(ingest::traits_of(*format))) return format;
@@ -105,7 +161,44 @@ void read_codec(Section& section, ingest::CodecOptions& codec, bool files) {
   section.text("time_format", codec.time_format);
   section.text("edge_label", codec.edge_label);
   section.flag("vertices", codec.vertices);
+  if (files) return;
+  read_schema(section, codec.schema);
+  constexpr std::array<std::pair<std::string_view, std::optional<Format>>, 3> keys{
+      {{"text", std::nullopt}, {"avro", Format::avro}, {"protobuf", Format::protobuf}}};
+  section.choice("key_format", codec.key_format, keys);
 }
+
+/// Reads how the registry of schemas is reached.
+void read_registry(Section section, ingest::RegistryOptions& registry) {
+  const Node* const url = section.find("url");
+  const Node* const urls = url == nullptr ? nullptr : url->kind == Node::Kind::list ? url : section.find_text("url");
+  if (urls != nullptr) {
+    for (const Node& one : urls->kind == Node::Kind::list ? urls->items : std::vector<Node>{*urls}) {
+      registry.urls.push_back(one.text);
+      try {
+        ingest::RegistryOptions alone;
+        alone.urls.push_back(one.text);
+        const ingest::SchemaRegistry checked(alone);
+      } catch (const Error& error) {
+        section.refuse("url", error.what(), "");
+      }
+    }
+  }
+  section.text("user", registry.user);
+  section.secret("password", registry.password);
+  if (registry.user.empty() && section.has("password"))
+    section.refuse("password", "there is a password and no user", "add user");
+  section.input_file("ca", registry.ca);
+  section.input_file("certificate", registry.certificate);
+  section.input_file("key", registry.key);
+  if (section.has("certificate") != section.has("key"))
+    section.refuse("a certificate and its key go together", "name both files, or none");
+  section.duration("timeout", registry.timeout, milliseconds(1), milliseconds(1h));
+  section.finish();
+}
+
+/// Whether a topic needs a registry.
+bool needs_registry(const ingest::InputTopics& topics) { return topics.codec.schema.framed || topics.codec.key_format; }
 
 void read_topic_name(Section& section, std::string& name) {
   if (!section.require("name", "name: payments, or name: '^payments-.*' for all topics that match it")) return;
@@ -198,6 +291,7 @@ void read_records(Section& section, std::optional<Format>& format, ingest::Codec
   if (!format && section.has("format")) return;
   if (!format && !files) format = Format::jsonl;
   if (format) check_format(section, *format);
+  codec.schema.framed = !files && format && ingest::traits_of(*format).has_schema && !section.has("schema");
   if (!format || section.context().problems.count() > problems) return;
   try {
     static_cast<void>(files ? ingest::make_codec(*format, codec) : ingest::make_message_codec(*format, codec));
@@ -208,6 +302,14 @@ void read_records(Section& section, std::optional<Format>& format, ingest::Codec
 
 void read_input(Section section, ingest::InputOptions& input, const ingest::CodecOptions& graph) {
   read_topics(section, input.topics, graph);
+  const bool needed = std::ranges::any_of(input.topics, needs_registry);
+  if (needed && !section.has("registry")) {
+    section.refuse("topics", "the schemas of a topic are in a registry, and none is named",
+                   "add registry: {url: 'http://localhost:8081'}, or the topic's schema: {file: PATH}");
+  }
+  Section registry = section.section("registry");
+  if (section.has("registry")) registry.require("url", "url: 'http://localhost:8081'");
+  read_registry(registry, input.registry);
   read_start_at(section, input.start);
   Section queue = section.section("queue");
   queue.size("bytes", input.queue_bytes, 1 << 16, std::uint64_t{1} << 40);

@@ -52,6 +52,7 @@ class Summary {
       line("input", fmt::format("{}: {}{}", topics.name, ingest::traits_of(topics.format).configured_name(),
                                 topics.codec.vertices ? ", vertices" : ""));
     }
+    if (!input.registry.urls.empty()) line("registry", fmt::format("{}", fmt::join(input.registry.urls, ", ")));
     std::string letters;
     if (!input.dead_letter_topic.empty()) letters = " to the topic " + input.dead_letter_topic;
     if (!input.dead_letter_file.empty()) letters = " to " + input.dead_letter_file;

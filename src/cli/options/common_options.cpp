@@ -30,6 +30,7 @@ void add_input_options(const Command& command, InputOptions& input, const std::s
   std::vector<std::pair<std::string, Format>> formats;
   std::vector<std::pair<std::string, Format>> aliases;
   for (const ingest::FormatTraits& traits : ingest::formats()) {
+    if (!traits.has_files) continue;
     formats.emplace_back(traits.name, traits.format);
     if (!traits.alias.empty()) aliases.emplace_back(traits.alias, traits.format);
   }
