@@ -7,7 +7,7 @@ update to its alert, and the memory of a service that falls behind.
 usage: service_load.py [--build build/release] [--updates 4000000] [--warm-up 45] [--latency-seconds 60]
   [--overload SECONDS] [--state FOLDER] [--only PART] [--out FILE]
 
-Parts: throughput, latency, file, overload (only if --overload says for how long). Prints one JSON object for each part; with
+Parts: throughput, latency, file, rest (what REST calls cost the throughput), overload (only if --overload says for how long). Prints one JSON object for each part; with
 --out, it also appends them there. Each part checks what it measured: all updates are committed, and every planted ring is
 reported exactly once.
 """
@@ -21,7 +21,9 @@ import platform
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import urllib.request
 import uuid
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -144,6 +146,71 @@ class Bench:
         assert service.stop() == 0
         self.tell("latency", rate=50_000, max_delay_ms=10, steps=steps, **json.loads(done.stdout))
 
+    def rest(self):
+        """What 20 REST calls a second cost: nine of ten read, one checks a definition. Throughput without and with them, in
+        turns; and the processor time of the calls, which a busy machine does not change."""
+        token = self.folder / "token"
+        token.write_text("0123456789-abcdefghij")
+        rates, seconds_of_calls, calls = {False: [], True: []}, 0.0, 0
+        for turn in range(6):
+            name, count, asks = "load" + uuid.uuid4().hex[:6], self.arguments.updates, turn % 2 == 1
+            self.fill(name, count)
+            service = self.service(name, http={"admin_token": {"file": str(token)}})
+            service.wait_ready()
+            start = time.monotonic()
+            before = service.status().get("updates", 0)
+            stop = threading.Event()
+            asked = []
+            thread = threading.Thread(target=self.ask, args=(service, stop, asked))
+            if asks:
+                thread.start()
+            service.wait_committed({f"{name}-in[0]": count}, 600)
+            rates[asks].append(round((count - before) / (time.monotonic() - start)))
+            stop.set()
+            if asks:
+                thread.join()
+                assert asked and all(status == 200 for status in asked), set(asked)
+                idle = self.processor_seconds(service)
+                stop.clear()
+                more = []
+                thread = threading.Thread(target=self.ask, args=(service, stop, more))
+                thread.start()
+                time.sleep(10)
+                stop.set()
+                thread.join()
+                busy = self.processor_seconds(service)
+                time.sleep(10)
+                quiet = self.processor_seconds(service) - busy
+                seconds_of_calls += busy - idle - quiet
+                calls += len(more)
+            assert service.stop() == 0
+        median = {asks: sorted(values)[1] for asks, values in rates.items()}
+        self.tell("rest", without=rates[False], with_calls=rates[True], cost=round(1 - median[True] / median[False], 4),
+                  processor_ms_per_call=round(seconds_of_calls / calls * 1000, 3))
+
+    @staticmethod
+    def processor_seconds(service):
+        with open(f"/proc/{service.process.pid}/stat", encoding="utf-8") as file:
+            fields = file.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    @staticmethod
+    def ask(service, stop, asked):
+        """20 calls a second until `stop`. Each is a connection of its own, as with curl."""
+        body = json.dumps({"name": "new", "pattern": RARE["ring4"]}).encode()
+        paths = ["/v1/queries", "/v1/queries/ring3", "/status", "/v1/queries", "/v1/queries/diamond"] * 2
+        due = time.monotonic()
+        while not stop.is_set():
+            for number, path in enumerate(paths):
+                check = number == 9
+                request = urllib.request.Request(service.url + ("/v1/queries?validate=true" if check else path), data=body if check else None,
+                                                 headers={"Authorization": "Bearer 0123456789-abcdefghij"})
+                with urllib.request.urlopen(request, timeout=60) as answer:
+                    answer.read()
+                    asked.append(answer.status)
+                due += 0.05
+                time.sleep(max(0, due - time.monotonic()))
+
     def overload(self):
         """Updates come faster than they are matched. The window keeps the graph at two million edges, so only queues could
         grow."""
@@ -181,7 +248,7 @@ def main():
     arguments = parser.parse_args()
     bench = Bench(arguments)
     with contextlib.closing(bench):
-        parts = ["throughput", "latency", "file", *(["overload"] if arguments.overload else [])]
+        parts = ["throughput", "latency", "file", "rest", *(["overload"] if arguments.overload else [])]
         for part in parts:
             if arguments.only in ("", part):
                 getattr(bench, part)()

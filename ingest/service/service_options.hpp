@@ -157,6 +157,8 @@ struct ServiceQuery {
   std::vector<std::string> sinks;  ///< names; without any, its matches are only counted
   bool report_existing = false;    ///< when it is added, alerts report matches that already exist
   ServiceBudget budget;
+  std::string text{};      ///< the pattern as it was written; empty if a query graph was read
+  bool over_http = false;  ///< made over HTTP, not in the configuration file
   friend bool operator==(const ServiceQuery&, const ServiceQuery&) = default;
 };
 

@@ -4,6 +4,7 @@
 
 #include "deltamatch/error.hpp"
 #include "ingest/service/http/metrics.hpp"
+#include "ingest/service/http/openapi.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -41,6 +42,8 @@ std::vector<HttpRoute> service_routes(HttpHandlers handlers) {
   }));
   routes.push_back(get("/status", HttpThreads::pages,
                        [status = std::move(handlers.status)] { return HttpReply{200, status() + "\n", json_type, {}, {}}; }));
+  routes.push_back(get("/v1/openapi.json", HttpThreads::none,
+                       [] { return HttpReply{200, std::string(openapi_text()), json_type, {}, {}}; }));
   routes.push_back({"POST", "/reload", HttpThreads::reload, HttpAccess::admin_if_any, 0,
                     [reload = std::move(handlers.reload)](const HttpRequest&) { return reloaded(reload); }, false});
   return routes;

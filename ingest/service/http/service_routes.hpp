@@ -19,7 +19,8 @@ struct HttpHandlers {
   std::function<std::string()> reload;
 };
 
-/// GET of /metrics, /livez (200 while the server lives), /readyz (503 with the reason) and /status; POST of /reload.
+/// GET of /metrics, /livez (200 while the server lives), /readyz (503 with the reason), /status and /v1/openapi.json; POST of
+/// /reload.
 [[nodiscard]] std::vector<HttpRoute> service_routes(HttpHandlers handlers);
 
 }  // namespace deltamatch::ingest

@@ -76,6 +76,7 @@ bool contacts_others(const KafkaProperties& properties) {
 }  // namespace
 
 std::string commit_topic(std::string_view application) { return fmt::format("{}.commits", application); }
+std::string query_topic(std::string_view application) { return fmt::format("{}.queries", application); }
 std::string owner_group(std::string_view application) { return fmt::format("{}.owner", application); }
 
 bool is_secret(std::string_view property) {

@@ -25,6 +25,8 @@ struct Cluster {
 /// The topic of commit records, "<application>.commits", and the group "<application>.owner". One member of the group owns the
 /// topic.
 [[nodiscard]] std::string commit_topic(std::string_view application);
+/// The topic of the queries that were made over HTTP, "<application>.queries".
+[[nodiscard]] std::string query_topic(std::string_view application);
 [[nodiscard]] std::string owner_group(std::string_view application);
 
 /// Whether the value of a property must never be shown: passwords, keys, certificates, tokens.

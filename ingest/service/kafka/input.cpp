@@ -31,6 +31,7 @@ struct Input::State {
         never(own.begin(), own.end()),
         reader(cluster, "input", {input.queue_bytes, input.queue_records}) {
     never.insert(commit_topic(cluster.application));
+    never.insert(query_topic(cluster.application));
   }
 
   /// The entry that says how to read a topic, or nothing if the topic is no input.

@@ -19,7 +19,7 @@ Owned<rd_kafka_event_t> answer_to(Consumer& client, Deadline deadline, const std
   return {rd_kafka_queue_poll(queue.get(), remaining_ms(deadline)), &rd_kafka_event_destroy};
 }
 
-RdKafka::ErrorCode create_commit_topic(Consumer& client, const std::string& name, Deadline deadline) {
+RdKafka::ErrorCode create_topic(Consumer& client, const std::string& name, Deadline deadline) {
   char reason[512] = "";
   const Owned<rd_kafka_NewTopic_t> topic(rd_kafka_NewTopic_new(name.c_str(), 1, -1, reason, sizeof reason),
                                          &rd_kafka_NewTopic_destroy);
@@ -58,22 +58,26 @@ std::string setting_of(Consumer& client, const std::string& topic, std::string_v
   return {};
 }
 
-}  // namespace
+/// What the messages and events call a topic.
+struct Purpose {
+  const char* of;     // "the topic of …"
+  const char* event;  // the beginning of its events' names
+};
 
-void ensure_commit_topic(const Cluster& cluster, Deadline deadline) {
-  const std::string name = commit_topic(cluster.application);
+void ensure_topic(const Cluster& cluster, const std::string& name, Purpose purpose, Deadline deadline) {
   const std::string remedy = fmt::format(
       "create it: kafka-topics.sh --create --topic {} --partitions 1 --config cleanup.policy=delete --config retention.ms=-1",
       name);
   Consumer client(cluster, "topics", reader_configuration(cluster, {}));
   int count = count_partitions(client, name, deadline);
   if (count == 0) {
-    const auto code = ask(client.client_log(), deadline, "topic \"" + name + "\"",
-                          [&](int) { return create_commit_topic(client, name, deadline); });
+    const auto code =
+        ask(client.client_log(), deadline, "topic \"" + name + "\"", [&](int) { return create_topic(client, name, deadline); });
     if (code == RdKafka::ERR_NO_ERROR) {
-      client.client_log().tell(Level::info, "commit_topic_made", {{"topic", name}});
+      client.client_log().tell(Level::info, fmt::format("{}_topic_made", purpose.event), {{"topic", name}});
     } else if (code != RdKafka::ERR_TOPIC_ALREADY_EXISTS) {
-      throw Error("\"" + name + "\"", "the topic of commit records could not be created: " + RdKafka::err2str(code), remedy);
+      throw Error("\"" + name + "\"",
+                  fmt::format("the topic of {} could not be created: {}", purpose.of, RdKafka::err2str(code)), remedy);
     }
     while ((count = count_partitions(client, name, deadline)) == 0) {
       if (Clock::now() >= deadline)
@@ -82,16 +86,26 @@ void ensure_commit_topic(const Cluster& cluster, Deadline deadline) {
     }
   }
   if (count > 1) {
-    throw Error("\"" + name + "\"", fmt::format("the topic of commit records has {} partitions, but needs one", count),
+    throw Error("\"" + name + "\"", fmt::format("the topic of {} has {} partitions, but needs one", purpose.of, count),
                 "choose another name for the application, or delete the topic if nothing was committed yet");
   }
   for (const auto& [key, kept] : {std::pair{"retention.ms", "-1"}, std::pair{"cleanup.policy", "delete"}}) {
     const std::string value = setting_of(client, name, key, deadline);
     if (!value.empty() && value != kept) {
-      client.client_log().tell(Level::warn, "commit_topic_may_be_cleaned",
+      client.client_log().tell(Level::warn, fmt::format("{}_topic_may_be_cleaned", purpose.event),
                                {{"topic", name}, {"setting", key}, {"value", value}, {"needed", kept}});
     }
   }
+}
+
+}  // namespace
+
+void ensure_commit_topic(const Cluster& cluster, Deadline deadline) {
+  ensure_topic(cluster, commit_topic(cluster.application), {"commit records", "commit"}, deadline);
+}
+
+void ensure_query_topic(const Cluster& cluster, Deadline deadline) {
+  ensure_topic(cluster, query_topic(cluster.application), {"queries made over HTTP", "query"}, deadline);
 }
 
 }  // namespace deltamatch::ingest::kafka

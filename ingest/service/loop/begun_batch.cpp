@@ -118,7 +118,7 @@ void publish_rest(const BegunBatch& begun, kafka::Transactions& transactions,
     alerts.push_back({streamed.sink, sink->topic, logged_stream(begun.directory, mark.batch, streamed.sink, streamed.alerts),
                       published == begun.progress.published.end() ? 0 : published->second});
   }
-  // The first transaction had its dead letters.
+  // The first transaction had its dead letters, and its changes of queries.
   LargeBatch batch(begun.options, mark, std::move(alerts), {}, nullptr, begun.journal);
   batch.publish(transactions, begun.options.transaction_timeout,
                 [&] { progress(fmt::format("publishing the rest of batch {}", mark.batch)); });

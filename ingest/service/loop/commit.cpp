@@ -78,7 +78,8 @@ bool Commit::is_large() const noexcept {
 }
 
 bool Commit::visible() const noexcept {
-  return !letters.empty() || std::any_of(alerts.begin(), alerts.end(), [](const AlertList& list) { return !list.empty(); });
+  return !letters.empty() || !changes.empty() ||
+         std::any_of(alerts.begin(), alerts.end(), [](const AlertList& list) { return !list.empty(); });
 }
 
 std::size_t Commit::bytes() const noexcept {
@@ -86,6 +87,7 @@ std::size_t Commit::bytes() const noexcept {
   std::size_t bytes = input.updates.size() * sizeof(Update) + (is_large() ? of_a_large_one : 0);
   for (const AlertList& list : alerts) bytes = std::max(bytes, list.bytes());  // the lists share their text
   for (const BadRecord& letter : letters) bytes += letter.value.size();
+  for (const QueryRecord& change : changes) bytes += change.definition.value_or("").size();
   return bytes;
 }
 
@@ -128,6 +130,11 @@ std::span<const kafka::RecordHeader> alert_headers(const CommitPoint& mark, Reco
   const std::string& ends = memory.texts.emplace_back(ends_text(mark));
   return memory.headers.emplace_back(
       std::vector<kafka::RecordHeader>{{"deltamatch.committed", committed}, {"deltamatch.ends", ends}});
+}
+
+kafka::OutputRecord query_record(const std::string& topic, const QueryRecord& change, RecordMemory& memory) {
+  const std::string& key = memory.texts.emplace_back(change.name);
+  return {topic, key, memory.texts.emplace_back(to_json(change)), {}};
 }
 
 kafka::OutputRecord letter_record(const ServiceOptions& options, const BadRecord& letter, std::size_t most,

@@ -16,6 +16,7 @@
 #include "ingest/service/service_options.hpp"
 #include "ingest/service/state/commit_point.hpp"
 #include "ingest/service/state/log.hpp"
+#include "ingest/service/state/query_record.hpp"
 
 namespace deltamatch::ingest {
 
@@ -29,15 +30,16 @@ inline constexpr std::string_view dead_letter_sink = "(dead letters)";
 struct Commit {
   CommitPoint mark;
   InputBatch input;
-  std::size_t consumed = 0;        ///< number of updates that the engine took, including refused ones
-  std::vector<AlertList> alerts;   ///< by number of the sink
-  std::vector<BadRecord> letters;  ///< in the order of (topic, partition, offset)
+  std::size_t consumed = 0;            ///< number of updates that the engine took, including refused ones
+  std::vector<AlertList> alerts;       ///< by number of the sink
+  std::vector<BadRecord> letters;      ///< in the order of (topic, partition, offset)
+  std::vector<QueryRecord> changes{};  ///< of queries that were made over HTTP
   BatchResult result;
   std::shared_ptr<const std::vector<std::string>> queries;  ///< names, in the order of result.queries
 
   /// Whether its alerts are too many for memory, so they are streamed.
   [[nodiscard]] bool is_large() const noexcept;
-  /// Whether the batch has anything visible: alerts or dead letters.
+  /// Whether the batch has anything visible: alerts, dead letters or changes of queries.
   [[nodiscard]] bool visible() const noexcept;
   [[nodiscard]] std::size_t bytes() const noexcept;
 };
@@ -58,6 +60,9 @@ struct RecordMemory {
     headers.clear();
   }
 };
+
+/// The record of a change for the topic of queries.
+[[nodiscard]] kafka::OutputRecord query_record(const std::string& topic, const QueryRecord& change, RecordMemory& memory);
 
 /// A dead letter for the topic, with at most `most` bytes of its key and of its value.
 [[nodiscard]] kafka::OutputRecord letter_record(const ServiceOptions& options, const BadRecord& letter, std::size_t most,

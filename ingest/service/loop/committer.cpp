@@ -36,6 +36,7 @@ Committer::Committer(const ServiceOptions& options, Log& log, kafka::Transaction
       limits_(limits),
       ends_(std::move(ends)),
       commit_topic_(kafka::commit_topic(options.application)),
+      query_topic_(kafka::query_topic(options.application)),
       noted_sinks_(noted_sinks(options)),
       thread_([this] { run(); }) {}
 
@@ -208,7 +209,7 @@ void Committer::commit_large(const Commit& commit) {
     if (sink.kind != SinkOptions::Kind::kafka || commit.alerts[s].empty()) continue;
     alerts.push_back({sink.name, sink.topic, commit.alerts[s], 0});
   }
-  LargeBatch batch(options_, commit.mark, std::move(alerts), commit.letters, &metrics_, journal_);
+  LargeBatch batch(options_, commit.mark, std::move(alerts), {commit.letters, commit.changes}, &metrics_, journal_);
   batch.end_with([this] { return delivery_note(); });
   batch.publish(transactions_, limits_.give_up_after, [&] {
     const std::scoped_lock lock(mutex_);
@@ -285,6 +286,10 @@ void Committer::add_records(const Commit& commit) {
       records_.push_back(letter_record(options_, letter, std::string::npos, memory_));
       sources_.push_back({Source::Kind::letter, &letter, false});
     }
+  }
+  for (const QueryRecord& change : commit.changes) {
+    records_.push_back(query_record(query_topic_, change, memory_));
+    sources_.push_back({Source::Kind::mark, nullptr, false});
   }
   records_.push_back({commit_topic_, std::nullopt, memory_.texts.emplace_back(to_json(commit.mark)), {}});
   sources_.push_back({Source::Kind::mark, nullptr, false});

@@ -132,13 +132,15 @@ class Committer {
   Offsets ends_;  // those of the last batch committed
   std::vector<kafka::OutputRecord> records_;
   struct Source {
-    enum class Kind : std::uint8_t { alert, letter, mark } kind;  // a mark, or another record of the commit topic
+    /// A mark is also another record that nothing shortens: of the commit topic, or a change of a query.
+    enum class Kind : std::uint8_t { alert, letter, mark } kind;
     const BadRecord* letter = nullptr;
     bool shortened = false;
   };
   std::vector<Source> sources_;  // of the records
   RecordMemory memory_;
   std::string commit_topic_;
+  std::string query_topic_;
   std::set<std::string, std::less<>> noted_sinks_;
   std::string last_note_;
   std::thread thread_;

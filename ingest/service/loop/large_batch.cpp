@@ -16,13 +16,14 @@ constexpr std::size_t least_limit = 1024;  // a refused record of at most this s
 }  // namespace
 
 LargeBatch::LargeBatch(const ServiceOptions& options, const CommitPoint& mark, std::vector<TopicAlerts> alerts,
-                       std::span<const BadRecord> letters, Metrics* metrics, Journal& journal)
+                       const FirstRecords& first, Metrics* metrics, Journal& journal)
     : options_(options),
       mark_(mark),
-      letters_(options.input.dead_letter_topic.empty() ? std::span<const BadRecord>() : letters),
+      first_(first),
       metrics_(metrics),
       journal_(journal),
       commit_topic_(kafka::commit_topic(options.application)) {
+  if (options.input.dead_letter_topic.empty()) first_.letters = {};
   for (TopicAlerts& each : alerts) sinks_.push_back({std::move(each), {}, 0});
 }
 
@@ -70,7 +71,7 @@ void LargeBatch::pass_published() {
 
 /// Records that the transaction has published what was put.
 void LargeBatch::settle() {
-  letters_are_out_ = true;
+  first_are_out_ = true;
   for (std::size_t s = 0; s < sinks_.size(); ++s) {
     sinks_[s].cursor = reached_[s].cursor;
     sinks_[s].ids = reached_[s].ids;
@@ -93,7 +94,7 @@ bool LargeBatch::put(kafka::RecordTaker& taker) {
   headers_ = alert_headers(mark_, memory_);
   reached_.clear();
   for (const Sink& sink : sinks_) reached_.push_back({sink.cursor, sink.ids});
-  if (!letters_are_out_) put_letters(taker);
+  if (!first_are_out_) put_first(taker);
   const bool complete = put_alerts(taker);
   if (complete) {
     text_ = to_json(mark_);
@@ -112,8 +113,13 @@ bool LargeBatch::put(kafka::RecordTaker& taker) {
   return complete;
 }
 
-void LargeBatch::put_letters(kafka::RecordTaker& taker) {
-  for (const BadRecord& letter : letters_) {
+void LargeBatch::put_first(kafka::RecordTaker& taker) {
+  const std::string query_topic = kafka::query_topic(options_.application);
+  for (const QueryRecord& change : first_.changes) {
+    RecordMemory memory;
+    taker.put(query_record(query_topic, change, memory));
+  }
+  for (const BadRecord& letter : first_.letters) {
     RecordMemory memory;
     kafka::OutputRecord record = letter_record(options_, letter, std::string::npos, memory);
     if (too_large(options_.input.dead_letter_topic, record.key.value_or("").size() + record.value.value_or("").size())) {
@@ -163,7 +169,9 @@ bool LargeBatch::too_large(const std::string& topic, std::size_t bytes) const {
 
 /// From the next try on, shortens records that are at least as long as the refused one.
 void LargeBatch::shorten(const kafka::TooLarge& refusal) {
-  if (refusal.topic == commit_topic_ || refusal.bytes <= least_limit) throw kafka::TooLarge(refusal);
+  if (refusal.topic == commit_topic_ || refusal.topic == kafka::query_topic(options_.application) ||
+      refusal.bytes <= least_limit)
+    throw kafka::TooLarge(refusal);
   const auto [most, fresh] = most_bytes_.try_emplace(refusal.topic, refusal.bytes);
   if (!fresh && refusal.bytes >= most->second) throw kafka::TooLarge(refusal);  // it was shortened already
   most->second = refusal.bytes;

@@ -27,15 +27,21 @@ struct TopicAlerts {
   std::uint64_t published = 0;  ///< how many of its alerts with an id earlier transactions have published; the first ones
 };
 
+/// What the first transaction of a batch has besides alerts. So whoever completes the batch knows its queries.
+struct FirstRecords {
+  std::span<const BadRecord> letters;
+  std::span<const QueryRecord> changes;
+};
+
 /// Publishes a batch in as few transactions as time allows. The last one has the commit record and the offsets. Each earlier
 /// one has a progress record in the commit topic, which gives the number of published alerts per sink. So a reader of committed
 /// records sees each alert once, and after a crash the first missing alert is known. For that, the alerts and their order must
 /// not change: they come from the log, or are matched again. It needs memory for 32 MiB of records in flight.
 class LargeBatch {
  public:
-  /// All arguments but `alerts` must outlive it. `letters` go with the first transaction. `metrics` may be null.
-  LargeBatch(const ServiceOptions& options, const CommitPoint& mark, std::vector<TopicAlerts> alerts,
-             std::span<const BadRecord> letters, Metrics* metrics, Journal& journal);
+  /// All arguments but `alerts` must outlive it, and so must what `first` refers to. `metrics` may be null.
+  LargeBatch(const ServiceOptions& options, const CommitPoint& mark, std::vector<TopicAlerts> alerts, const FirstRecords& first,
+             Metrics* metrics, Journal& journal);
 
   /// The last transaction also has this record in the commit topic, unless it is empty.
   void end_with(std::function<std::string()> record) { last_record_ = std::move(record); }
@@ -58,7 +64,7 @@ class LargeBatch {
   };
 
   bool put(kafka::RecordTaker& taker);
-  void put_letters(kafka::RecordTaker& taker);
+  void put_first(kafka::RecordTaker& taker);
   bool put_alerts(kafka::RecordTaker& taker);
   void put_alert(kafka::RecordTaker& taker, const std::string& topic, std::string_view id, std::string_view alert);
   void pass_published();
@@ -69,12 +75,12 @@ class LargeBatch {
   const ServiceOptions& options_;
   const CommitPoint& mark_;
   std::vector<Sink> sinks_;
-  std::span<const BadRecord> letters_;
+  FirstRecords first_;
   Metrics* metrics_;
   Journal& journal_;
   std::string commit_topic_;
   std::map<std::string, std::size_t> most_bytes_;  // by topic that refused a record: records this long are shortened
-  bool letters_are_out_ = false;
+  bool first_are_out_ = false;
 
   // State of the current try.
   RecordMemory memory_;

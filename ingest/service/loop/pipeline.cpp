@@ -130,10 +130,10 @@ void Pipeline::start_reading(const std::stop_token& stop) {
                                                last_.watermark, last_.times, context_.schemas);
 }
 
-void Pipeline::run(std::vector<ServiceQuery> queries, const std::stop_token& stop, const std::function<void()>& ready) {
+void Pipeline::run(QueryWish first, const std::stop_token& stop, const std::function<void()>& ready) {
   try {
     const std::stop_callback stopping(stop, [this] { stop_soon(); });
-    begin_queries(std::move(queries));
+    begin_queries(std::move(first.queries));
     start_reading(stop);
     const std::stop_callback on_stop(stop, [this] { reader_->stop(); });
     ready();
@@ -284,6 +284,7 @@ bool Pipeline::process(InputBatch& batch) {
   last_.queries = queries_.active();
   last_.reading = reading_;
   commit.mark = last_;
+  commit.changes = std::exchange(changes_, {});
   commit.alerts = router_.take();
   commit.input = std::move(batch);
   submit(std::move(commit));
@@ -359,8 +360,22 @@ void Pipeline::committed(Commit&& commit) {
                          std::chrono::duration<double>(Clock::now() - commit.input.since).count());
   if (commit.mark.watermark) context_.metrics.watermark(*commit.mark.watermark);
   const std::scoped_lock lock(mutex_);
+  count_matches(commit);
   status_.committed = std::move(commit.mark);
   if (free_.size() < 4) free_.push_back(std::move(commit.input));
+}
+
+/// The caller holds the mutex.
+void Pipeline::count_matches(const Commit& commit) {
+  for (std::size_t q = 0; q < commit.result.queries.size(); ++q) {
+    const std::string& name = (*commit.queries)[q];
+    Status::Matches& matches = status_.matches[name];
+    const auto active = std::ranges::lower_bound(commit.mark.queries, name, {}, &ActiveQuery::name);
+    if (active != commit.mark.queries.end() && active->name == name && active->fingerprint != matches.fingerprint)
+      matches = {active->fingerprint, 0, 0};
+    matches.added += commit.result.queries[q].added;
+    matches.removed += commit.result.queries[q].removed;
+  }
 }
 
 void Pipeline::finish() {
@@ -407,6 +422,11 @@ std::optional<std::int64_t> lag_of(const kafka::Progress& progress, const Offset
   const bool all_records = end->second >= progress.taken;
   const std::int64_t from = all_records ? std::max(end->second, progress.seen) : end->second;
   return std::max<std::int64_t>(0, progress.end - from);
+}
+
+Pipeline::Queries Pipeline::queries() const {
+  const std::scoped_lock lock(mutex_);
+  return {status_.committed.batch, status_.suspended, status_.matches};
 }
 
 Pipeline::Status Pipeline::status() const {

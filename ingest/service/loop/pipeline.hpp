@@ -31,10 +31,27 @@
 #include "ingest/service/loop/standing_queries.hpp"
 #include "ingest/service/service_options.hpp"
 #include "ingest/service/state/directory.hpp"
+#include "ingest/service/state/query_record.hpp"
 #include "ingest/service/state/recovery.hpp"
 #include "ingest/service/state/snapshotter.hpp"
 
 namespace deltamatch::ingest {
+
+/// Which queries should stand, and what is to be committed with that.
+struct QueryWish {
+  std::vector<ServiceQuery> queries;  ///< all of them
+  std::optional<QueryRecord> change;  ///< of a query that was made over HTTP; its batch is filled in
+  /// The one query that is meant. Other queries stay suspended if they are. Nothing: all that are wanted stand anew.
+  std::optional<std::string> only;
+};
+
+/// The pipeline ends before it could do what was asked. Nothing was done.
+class PipelineEnds : public Error {
+ public:
+  PipelineEnds()
+      : Error(ErrorKind::configuration, "queries", "the service is stopping", "start it again; it then reads the new queries") {
+  }
+};
 
 /// Begins at the state of `recovered`. run() is called once, in the engine's thread. Any thread may call the other functions.
 class Pipeline {
@@ -59,16 +76,16 @@ class Pipeline {
 
   /// Works until a stop is requested. Then what was read is matched and committed, the sinks get the rest of
   /// options.shutdown_timeout, and a snapshot is made. If a batch is still being matched after half of that time, it is
-  /// abandoned. Nothing of it is committed, and the next start processes it again. `queries` stand from the first batch on.
-  /// `ready` is called once they stand and reading begins. Throws Error if it cannot continue; what was committed stays.
-  /// Error(record) means that a record, or a query over its budget, should stop the service.
-  void run(std::vector<ServiceQuery> queries, const std::stop_token& stop, const std::function<void()>& ready);
+  /// abandoned. Nothing of it is committed, and the next start processes it again. The queries of `first` stand from the first
+  /// batch on. `ready` is called once they stand and reading begins. Throws Error if it cannot continue; what was committed
+  /// stays. Error(record) means that a record, or a query over its budget, should stop the service.
+  void run(QueryWish first, const std::stop_token& stop, const std::function<void()>& ready);
 
   /// Replaces the standing queries between two batches, and waits until that is committed. It also waits for run(), which must
-  /// be called. Throws Error if the queries are refused (the old ones stay) or the pipeline ends. Suspended queries stand again
-  /// if they are included. A batch that takes longer than options.batching.max_match_time does not delay this: it is matched
-  /// again with the new queries.
-  QueryChange change_queries(std::vector<ServiceQuery> queries);
+  /// be called. Throws Error(configuration) if the queries are refused; the old ones stay. Throws PipelineEnds. Throws another
+  /// Error if the pipeline fails meanwhile; then nobody knows whether the change is committed. A batch that takes longer than
+  /// options.batching.max_match_time does not delay this: it is matched again with the new queries.
+  QueryChange change_queries(QueryWish wish);
 
   /// Why a running service is not ready: commits do not succeed, or a batch takes longer than options.batching.max_match_time.
   /// Empty if neither is so.
@@ -84,6 +101,13 @@ class Pipeline {
     std::optional<BackendStatistics> backend;  ///< if not the CPU matches
     std::vector<ActiveQuery> queries;
     std::vector<SuspendedQuery> suspended;
+    struct Matches {
+      std::string fingerprint;
+      Count added = 0;
+      Count removed = 0;
+    };
+    /// By name of the query, with its latest definition: since the start of the process, in committed batches.
+    std::map<std::string, Matches, std::less<>> matches;
     std::map<std::string, Count, std::less<>> suppressed;  ///< by query: new matches that ALERT ONCE left out, if there are any
     std::optional<BatchMonitor::Now> under_way;            ///< a batch that takes long
     std::map<std::string, DeliveryStatistics, std::less<>> sinks;
@@ -95,6 +119,13 @@ class Pipeline {
     std::vector<Warning> warnings;  ///< doubtful readings
   };
   [[nodiscard]] Status status() const;
+  /// The part of the status that is about queries, which costs less.
+  struct Queries {
+    std::uint64_t batch = 0;  ///< the last committed one
+    std::vector<SuspendedQuery> suspended;
+    std::map<std::string, Status::Matches, std::less<>> matches;
+  };
+  [[nodiscard]] Queries queries() const;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -119,7 +150,9 @@ class Pipeline {
   void suspend(const BatchResult& result);
   void begin_queries(std::vector<ServiceQuery> wanted);
   QueryChange change(std::vector<ServiceQuery> wanted, std::span<const ActiveQuery> before,
-                     std::vector<SuspendedQuery> suspended);
+                     std::vector<SuspendedQuery> suspended, std::optional<QueryRecord> record,
+                     std::vector<std::string> over_http);
+  QueryChange grant(QueryWish wish);
   void report_existing(const QueryChange& change);
   void serve_requests();
   void refuse_requests();
@@ -131,6 +164,7 @@ class Pipeline {
   void submit(Commit&& commit);
   void report_backend();
   void committed(Commit&& commit);
+  void count_matches(const Commit& commit);
   void finish();
   void make_sure_of_ownership();
   void throw_ending() const;
@@ -140,7 +174,8 @@ class Pipeline {
   std::unique_ptr<Log> log_;
   AlertRouter router_;
   StandingQueries queries_;
-  CommitPoint last_;  // of the batch processed last
+  CommitPoint last_;                  // of the batch processed last
+  std::vector<QueryRecord> changes_;  // for the next batch
   const std::string reading_;
   std::unique_ptr<Snapshotter> snapshotter_;
   std::unique_ptr<Deliverer> deliverer_;

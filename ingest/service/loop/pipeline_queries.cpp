@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "deltamatch/error.hpp"
@@ -17,13 +18,24 @@ std::string limit_text(const QueryBudget& limits, Shortfall shortfall) {
   return fmt::format("budget.time ({} s)", time.count());
 }
 
-constexpr const char* resume = "raise its budget or change it, then reload (SIGHUP); it starts anew from the present graph";
+std::vector<std::string> names_over_http(std::span<const ServiceQuery> queries) {
+  std::vector<std::string> names;
+  for (const ServiceQuery& query : queries) {
+    if (query.over_http) names.push_back(query.query.name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+constexpr const char* resume =
+    "raise its budget or change it, then reload (SIGHUP), or PUT it if it was made over HTTP; it starts anew from the present "
+    "graph";
 
 }  // namespace
 
 /// A caller waits for these queries to stand.
 struct Pipeline::Request {
-  std::vector<ServiceQuery> queries;
+  QueryWish wish;
   QueryChange change;
   std::exception_ptr failure;
   bool done = false;
@@ -70,6 +82,7 @@ void Pipeline::suspend(const BatchResult& result) {
 
 /// Sets the first queries. Queries that the last batch left suspended stay so, unless their definition has changed.
 void Pipeline::begin_queries(std::vector<ServiceQuery> wanted) {
+  std::vector<std::string> over_http = names_over_http(wanted);
   std::vector<SuspendedQuery> suspended;
   std::erase_if(wanted, [&](const ServiceQuery& query) {
     QueryOptions options = query.options;
@@ -85,22 +98,29 @@ void Pipeline::begin_queries(std::vector<ServiceQuery> wanted) {
     context_.journal.tell(Level::warn, "a query is suspended",
                           {{"query", query.name}, {"since_batch", std::to_string(query.batch)}, {"remedy", resume}});
   }
-  change(std::move(wanted), std::vector<ActiveQuery>(last_.queries), std::move(suspended));
+  change(std::move(wanted), std::vector<ActiveQuery>(last_.queries), std::move(suspended), std::nullopt, std::move(over_http));
 }
 
 /// Replaces the standing and the suspended queries. If that changes anything compared with `before`, it becomes a batch of its
 /// own, without updates. That batch reports existing matches of the added queries that ask for it.
 QueryChange Pipeline::change(std::vector<ServiceQuery> wanted, std::span<const ActiveQuery> before,
-                             std::vector<SuspendedQuery> suspended) {
+                             std::vector<SuspendedQuery> suspended, std::optional<QueryRecord> record,
+                             std::vector<std::string> over_http) {
   context_.known->add(wanted);
   QueryChange change = queries_.replace(std::move(wanted), before);
   const std::vector<SuspendedQuery> were = std::exchange(last_.suspended, std::move(suspended));
+  const std::vector<std::string> were_over_http = std::exchange(last_.over_http, std::move(over_http));
   {
     const std::scoped_lock lock(mutex_);
     status_.queries = queries_.active();
     status_.suspended = last_.suspended;
   }
-  if (change.empty() && were == last_.suspended) return change;
+  change.batch = last_.batch;
+  if (change.empty() && !record && were == last_.suspended && were_over_http == last_.over_http) return change;
+  if (record) {
+    record->batch = last_.batch + 1;
+    changes_.push_back(std::move(*record));
+  }
   report_existing(change);
   for (const std::string& name : change.removed) context_.metrics.forget_query(name);
   for (const SuspendedQuery& query : were) {
@@ -108,6 +128,7 @@ QueryChange Pipeline::change(std::vector<ServiceQuery> wanted, std::span<const A
       context_.metrics.suspended(query.name, false);
   }
   process_empty();
+  change.batch = last_.batch;
   context_.journal.tell(Level::info, "queries changed",
                         {{"batch", std::to_string(last_.batch)},
                          {"added", std::to_string(change.added.size())},
@@ -120,17 +141,33 @@ void Pipeline::report_existing(const QueryChange& change) {
   if (!queries_.report_existing(change.added, [this] { return monitor_.gives_up(); })) throw StartupCancelled();
 }
 
-QueryChange Pipeline::change_queries(std::vector<ServiceQuery> queries) {
+QueryChange Pipeline::change_queries(QueryWish wish) {
   const auto request = std::make_shared<Request>();
-  request->queries = std::move(queries);
+  request->wish = std::move(wish);
   std::unique_lock lock(mutex_);
-  if (ended_) throw Error(ErrorKind::configuration, "queries", "the service is stopping", "start it again");
+  if (ended_) throw PipelineEnds();
   requests_.push_back(request);
   ++requested_;
   if (reader_) reader_->wake();
   changed_.wait(lock, [&] { return request->done; });
   if (request->failure) std::rethrow_exception(request->failure);
   return std::move(request->change);
+}
+
+/// Makes the wanted queries stand. Those that are suspended, and not meant, stay so as long as they are wanted.
+QueryChange Pipeline::grant(QueryWish wish) {
+  std::vector<std::string> over_http = names_over_http(wish.queries);
+  std::vector<SuspendedQuery> suspended;
+  if (wish.only) {
+    std::ranges::copy_if(last_.suspended, std::back_inserter(suspended), [&](const SuspendedQuery& query) {
+      const auto named = [&](const ServiceQuery& wanted) { return wanted.query.name == query.name; };
+      return query.name != *wish.only && std::ranges::any_of(wish.queries, named);
+    });
+    std::erase_if(wish.queries, [&](const ServiceQuery& query) {
+      return std::ranges::find(suspended, query.query.name, &SuspendedQuery::name) != suspended.end();
+    });
+  }
+  return change(std::move(wish.queries), queries_.active(), std::move(suspended), std::move(wish.change), std::move(over_http));
 }
 
 void Pipeline::serve_requests() {
@@ -145,8 +182,7 @@ void Pipeline::serve_requests() {
     }
     std::exception_ptr fatal;
     try {
-      const std::vector<ActiveQuery> before = queries_.active();
-      request->change = change(std::move(request->queries), before, {});
+      request->change = grant(std::move(request->wish));
       committer_->drain(Clock::time_point::max());
     } catch (const Error& error) {
       request->failure = std::current_exception();
@@ -167,8 +203,7 @@ void Pipeline::refuse_requests() {
   const std::scoped_lock lock(mutex_);
   ended_ = true;
   for (const std::shared_ptr<Request>& request : requests_) {
-    request->failure =
-        std::make_exception_ptr(Error("queries", "the service is stopping", "start it again; it then reads the new queries"));
+    request->failure = std::make_exception_ptr(PipelineEnds());
     request->done = true;
   }
   requests_.clear();

@@ -6,9 +6,11 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <iterator>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <thread>
 #include <utility>
@@ -17,9 +19,13 @@
 #include "deltamatch/misfit.hpp"
 #include "ingest/service/http/http_server.hpp"
 #include "ingest/service/http/metrics.hpp"
+#include "ingest/service/http/query_routes.hpp"
 #include "ingest/service/http/service_routes.hpp"
 #include "ingest/service/kafka/ownership.hpp"
+#include "ingest/service/kafka/query_log.hpp"
+#include "ingest/service/kafka/topics.hpp"
 #include "ingest/service/loop/pipeline.hpp"
+#include "ingest/service/loop/query_book.hpp"
 #include "ingest/service/loop/start_graph.hpp"
 #include "ingest/service/loop/start_up.hpp"
 #include "ingest/service/loop/status_json.hpp"
@@ -56,13 +62,14 @@ std::vector<std::string> output_topics(const ServiceOptions& options) {
 }
 
 struct Service::Impl {
-  Impl(ServiceOptions wanted, std::string_view version, Journal& told, std::function<ReadAgain()> read)
+  Impl(ServiceOptions wanted, std::string_view version, Journal& told, ServiceReaders how)
       : options(std::move(wanted)),
         journal(told),
-        reread(std::move(read)),
+        readers(std::move(how)),
         metrics(version),
         systemd(Systemd::from_environment()),
-        queries(options.queries) {}
+        book(options.queries, kafka::query_topic(options.application)),
+        listed(std::make_shared<const std::vector<ListedQuery>>()) {}
 
   void run();
   void serve_http();
@@ -74,8 +81,13 @@ struct Service::Impl {
   void progress(const std::string& word);
   void keep_alive(const std::stop_token& stop) const;
   ReadAgain read_again();
-  std::vector<ServiceQuery> queries_to_begin_with();
-  std::shared_ptr<KnownQueries> known_queries();
+  void read_file_queries();
+  std::shared_ptr<KnownQueries> known_queries(std::span<const QueryRecord> records);
+  std::vector<QueryRecord> read_query_topic(const kafka::Cluster& cluster, kafka::Transactions& transactions);
+  void note_queries();
+  std::shared_ptr<Pipeline> worker();
+  QueryListing list_queries();
+  QueryOutcome change_query(const QueryRequest& request);
   std::string reload();
   std::string status();
   std::string metrics_text();
@@ -83,17 +95,19 @@ struct Service::Impl {
 
   const ServiceOptions options;
   Journal& journal;
-  std::function<ReadAgain()> reread;
+  ServiceReaders readers;
   Metrics metrics;
   Systemd systemd;
   std::stop_source stop;
   std::atomic<ServiceState> state{ServiceState::standby};
   std::mutex reload_mutex;
-  std::vector<ServiceQuery> queries;  // guarded by reload_mutex: the queries read last
+  QueryBook book;      // guarded by reload_mutex
+  std::string unread;  // why the topic of queries could not be read; only the thread of run() uses it
   std::mutex mutex;
-  std::string word;                     // guarded by mutex: what the service does or waits for
-  std::shared_ptr<Pipeline> pipeline;   // guarded by mutex, like the next
-  std::uint64_t snapshot_failures = 0;  // already counted in the metrics
+  std::string word;                                        // guarded by mutex: what the service does or waits for
+  std::shared_ptr<Pipeline> pipeline;                      // guarded by mutex, like the next two
+  std::shared_ptr<const std::vector<ListedQuery>> listed;  // those of the book
+  std::uint64_t snapshot_failures = 0;                     // already counted in the metrics
   std::optional<HttpServer> http;
 };
 
@@ -128,10 +142,12 @@ void Service::Impl::keep_alive(const std::stop_token& done) const {
 
 void Service::Impl::serve_http() {
   if (!options.http.enabled) return;
-  http.emplace(options.http,
-               service_routes({[this] { return metrics_text(); }, [this] { return not_ready(); }, [this] { return status(); },
-                               [this] { return reload(); }}),
-               journal);
+  std::vector<HttpRoute> routes = service_routes({[this] { return metrics_text(); }, [this] { return not_ready(); },
+                                                  [this] { return status(); }, [this] { return reload(); }});
+  std::ranges::move(query_routes({[this] { return list_queries(); }, readers.plan, readers.define,
+                                  [this](const QueryRequest& request) { return change_query(request); }}),
+                    std::back_inserter(routes));
+  http.emplace(options.http, std::move(routes), journal);
   journal.tell(Level::info, "listening", {{"address", fmt::format("{}:{}", options.http.host, http->port())}});
 }
 
@@ -202,23 +218,38 @@ void Service::Impl::own(const kafka::Cluster& cluster, const StateDirectory& dir
   SchemaRegistry registry(options.input.registry);
   const std::stop_callback no_more_schemas(stop.get_token(), [&registry] { registry.cancel(); });
   SchemaWaits schemas(options.input.registry.urls.empty() ? nullptr : &registry, journal);
+  const std::vector<QueryRecord> records = read_query_topic(cluster, *transactions);
   struct Withdrawal {
     Impl& impl;
     ~Withdrawal() { impl.withdraw(); }
   };
   const Withdrawal before_what_the_pipeline_refers_to{*this};
-  const std::shared_ptr<KnownQueries> known = known_queries();
+  ServiceOptions with_all_queries = options;
+  {
+    const std::scoped_lock reloads(reload_mutex);
+    book.load(records, readers.define);
+    for (ServiceQuery& made : book.made()) {
+      std::erase_if(with_all_queries.queries, [&](const ServiceQuery& query) { return query.query.name == made.query.name; });
+      with_all_queries.queries.push_back(std::move(made));
+    }
+  }
+  const std::shared_ptr<KnownQueries> known = known_queries(records);
   const StartupContext context{
-      options,          cluster,     directory, journal, [this](const std::string& now) { progress(now); },
+      with_all_queries, cluster,     directory, journal, [this](const std::string& now) { progress(now); },
       stop.get_token(), known.get(), schemas};
   const Pipeline::Context around{
       options, directory, input, *transactions, metrics, journal, [&ownership] { return ownership.owned(); }, known, schemas};
-  const auto working = std::make_shared<Pipeline>(around, start_up(context, input, *transactions));
-  std::vector<ServiceQuery> first;
+  Recovered recovered = start_up(context, input, *transactions);
+  QueryWish first;
+  std::shared_ptr<Pipeline> working;
   {
     // A reload at this time is either part of what is read here, or it waits for the pipeline.
     const std::scoped_lock reloads(reload_mutex);
-    first = queries_to_begin_with();
+    read_file_queries();
+    book.must_belong_to(recovered.reached, unread);
+    first.queries = book.all();
+    working = std::make_shared<Pipeline>(around, std::move(recovered));
+    note_queries();
     const std::scoped_lock lock(mutex);
     pipeline = working;
   }
@@ -237,7 +268,7 @@ void Service::Impl::withdraw() {
 
 /// The current configuration. Throws Error(configuration) if it is refused, or if its queries need a restart.
 ReadAgain Service::Impl::read_again() {
-  ReadAgain again = reread();
+  ReadAgain again = readers.reread();
   for (const ServiceQuery& query : again.queries) {
     for (const std::string& sink : query.sinks) {
       if (std::ranges::find(options.sinks, sink, &SinkOptions::name) != options.sinks.end()) continue;
@@ -254,28 +285,125 @@ ReadAgain Service::Impl::read_again() {
   return again;
 }
 
-/// The queries that may have stood in earlier batches. If the configuration cannot be read, queries_to_begin_with tells so.
-std::shared_ptr<KnownQueries> Service::Impl::known_queries() {
+/// The queries that may have stood in earlier batches. If the configuration cannot be read, read_file_queries tells so.
+std::shared_ptr<KnownQueries> Service::Impl::known_queries(std::span<const QueryRecord> records) {
   auto known = std::make_shared<KnownQueries>(options.queries);
+  const auto add = [&](const auto& read) {
+    try {
+      known->add(read());
+    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): told elsewhere, or no longer of use
+    }
+  };
   const std::scoped_lock reloads(reload_mutex);
-  known->add(queries);
-  try {
-    known->add(reread().queries);
-  } catch (const Error&) {
-    return known;
+  known->add(book.all());
+  add([&] { return readers.reread().queries; });
+  for (const QueryRecord& record : records) {
+    if (record.definition) add([&] { return std::vector{readers.define(*record.definition, record.name)}; });
   }
   return known;
 }
 
-/// An owner begins with the current configuration, as a new process would, because another instance may have worked with it.
-/// The caller holds reload_mutex.
-std::vector<ServiceQuery> Service::Impl::queries_to_begin_with() {
+/// The changes of queries that were made over HTTP. Where such changes are possible, the topic must be there for more of them.
+std::vector<QueryRecord> Service::Impl::read_query_topic(const kafka::Cluster& cluster, kafka::Transactions& transactions) {
+  unread.clear();
+  std::vector<QueryRecord> records;
+  const bool changes = !options.http.admin_token.empty();
   try {
-    queries = read_again().queries;
+    until_answered([&](kafka::Deadline deadline) {
+      if (changes) kafka::ensure_query_topic(cluster, deadline);
+      records = kafka::read_query_log(cluster, deadline);
+    });
+    if (changes)
+      transactions.must_be_there(std::vector{kafka::query_topic(options.application)}, Clock::now() + topic_patience);
+  } catch (const StartupCancelled&) {
+    throw;
+  } catch (const Error& error) {
+    if (changes) throw;
+    unread = error.what();  // must_belong_to tells if that matters
+  }
+  return records;
+}
+
+/// An owner begins with the current configuration, as a new process would, because another instance may have worked with it.
+/// The caller holds reload_mutex. Throws Error(configuration) for a query whose name one made over HTTP has.
+void Service::Impl::read_file_queries() {
+  std::vector<ServiceQuery> now = book.from_file();
+  try {
+    now = read_again().queries;
   } catch (const Error& error) {
     journal.tell(Level::error, "the configuration cannot be read again, so the previous queries stay", {{"why", error.what()}});
   }
-  return queries;
+  book.set_file(std::move(now));
+}
+
+/// Makes the queries of the book those that are shown. The caller holds reload_mutex.
+void Service::Impl::note_queries() {
+  auto now = std::make_shared<const std::vector<ListedQuery>>(book.listed());
+  const std::scoped_lock lock(mutex);
+  listed = std::move(now);
+}
+
+/// The pipeline. Throws QueryRefusal if this instance does not work.
+std::shared_ptr<Pipeline> Service::Impl::worker() {
+  const std::scoped_lock lock(mutex);
+  if (pipeline) return pipeline;
+  const std::string doing = word.empty() ? "" : ": " + word;
+  if (state == ServiceState::standby) throw QueryRefusal(503, "this instance stands by" + doing, "ask the instance that works");
+  throw QueryRefusal(503, fmt::format("this instance does not work now, it is {}{}", state_name(state), doing),
+                     "try again soon");
+}
+
+QueryListing Service::Impl::list_queries() {
+  const std::shared_ptr<Pipeline> working = worker();
+  std::shared_ptr<const std::vector<ListedQuery>> known;
+  {
+    const std::scoped_lock lock(mutex);
+    known = listed;
+  }
+  const Pipeline::Queries now = working->queries();
+  QueryListing listing{*known, now.batch};
+  for (ListedQuery& query : listing.queries) {
+    const std::string& name = query.query.query.name;
+    const auto suspended = std::ranges::find(now.suspended, name, &SuspendedQuery::name);
+    query.suspended = suspended != now.suspended.end();
+    if (query.suspended) {
+      query.suspended_in = suspended->batch;
+      query.over = shortfall_name(suspended->shortfall);
+    }
+    if (const auto matches = now.matches.find(name); matches != now.matches.end()) {
+      query.added = matches->second.added;
+      query.removed = matches->second.removed;
+    }
+  }
+  return listing;
+}
+
+QueryOutcome Service::Impl::change_query(const QueryRequest& request) {
+  const std::scoped_lock one_at_a_time(reload_mutex);
+  const std::shared_ptr<Pipeline> working = worker();
+  const Pipeline::Queries now = working->queries();
+  const bool suspended = std::ranges::find(now.suspended, request.name, &SuspendedQuery::name) != now.suspended.end();
+  QueryBook::Prepared prepared = book.prepare(request, suspended);
+  prepared.outcome.batch = now.batch;
+  if (request.only_check || !prepared.wish) return prepared.outcome;
+  const char* const unsure = "the change may be committed or not; GET /v1/queries from the instance that works next";
+  try {
+    prepared.outcome.batch = working->change_queries(std::move(*prepared.wish)).batch;
+  } catch (const PipelineEnds&) {
+    throw QueryRefusal(503, "the service is stopping, and nothing has changed", "try again once it works again");
+  } catch (const kafka::Fenced& error) {
+    throw QueryRefusal(503, fmt::format("another instance has taken over: {}", error.what()), unsure);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::configuration) throw QueryRefusal(422, error.what(), "");
+    throw QueryRefusal(503, fmt::format("the service ends: {}", error.what()), unsure);
+  }
+  book.apply(request, prepared.outcome.batch);
+  note_queries();
+  journal.tell(Level::info, "a query was changed over HTTP",
+               {{"query", request.name},
+                {"change", request.query ? (prepared.outcome.created ? "created" : "replaced") : "deleted"},
+                {"batch", std::to_string(prepared.outcome.batch)}});
+  return prepared.outcome;
 }
 
 std::string Service::Impl::reload() {
@@ -287,13 +415,16 @@ std::string Service::Impl::reload() {
     working = pipeline;
   }
   QueryChange change;
+  QueryBook next = book;
+  next.set_file(again.queries);
   if (working) {
-    change = working->change_queries(again.queries);
+    change = working->change_queries({next.all(), std::nullopt, std::nullopt});
   } else {
     journal.tell(Level::info, "this instance uses the new queries once it begins to work",
                  {{"queries", std::to_string(again.queries.size())}});
   }
-  queries = std::move(again.queries);
+  book = std::move(next);
+  note_queries();
   nlohmann::json out{{"state", state_name(state)},
                      {"added", nlohmann::json::array()},
                      {"removed", change.removed},
@@ -348,8 +479,8 @@ std::string Service::Impl::not_ready() {
   return pipeline || word.empty() ? std::string(state_name(state)) : word;
 }
 
-Service::Service(ServiceOptions options, std::string_view version, Journal& journal, std::function<ReadAgain()> reread)
-    : impl_(std::make_unique<Impl>(std::move(options), version, journal, std::move(reread))) {}
+Service::Service(ServiceOptions options, std::string_view version, Journal& journal, ServiceReaders readers)
+    : impl_(std::make_unique<Impl>(std::move(options), version, journal, std::move(readers))) {}
 Service::~Service() = default;
 
 void Service::run() { impl_->run(); }

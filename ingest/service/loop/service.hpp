@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,10 +23,18 @@ struct ReadAgain {
   std::vector<std::string> needs_restart;  ///< other keys that differ from those at the start
 };
 
+/// How the service reads what users write. Any thread may call these functions. They throw Error(configuration).
+struct ServiceReaders {
+  std::function<ReadAgain()> reread;  ///< reads the current configuration file, for reloads and take-overs
+  /// Reads the definition of a query that is made over HTTP; as QueryHandlers::define.
+  std::function<ServiceQuery(std::string_view json, const std::optional<std::string>& name)> define;
+  std::function<std::string(const ServiceQuery&)> plan;  ///< the plans of a query as text
+};
+
 class Service {
  public:
-  /// `reread` reads the current configuration file, for reloads and take-overs. `journal` must outlive the service.
-  Service(ServiceOptions options, std::string_view version, Journal& journal, std::function<ReadAgain()> reread);
+  /// `journal` must outlive the service.
+  Service(ServiceOptions options, std::string_view version, Journal& journal, ServiceReaders readers);
   ~Service();
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;

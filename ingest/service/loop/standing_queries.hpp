@@ -1,6 +1,7 @@
 // The standing queries: which of them the engine has, and what a configuration changes about them.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -18,6 +19,7 @@ namespace deltamatch::ingest {
 struct QueryChange {
   std::vector<ServiceQuery> added;   ///< a query with an old name but another definition is both removed and added
   std::vector<std::string> removed;  ///< names
+  std::uint64_t batch = 0;           ///< that committed the change; if nothing changed, the last one before
   [[nodiscard]] bool empty() const noexcept { return added.empty() && removed.empty(); }
 };
 

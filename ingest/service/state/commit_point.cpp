@@ -180,6 +180,11 @@ std::string to_json(const CommitPoint& mark) {
     out += fmt::format(R"(,"batch":{},"over":"{}"}})", query.batch, shortfall_name(query.shortfall));
     if (i + 1 == mark.suspended.size()) out += '}';
   }
+  for (std::size_t i = 0; i < mark.over_http.size(); ++i) {
+    out += i == 0 ? R"(,"over_http":[)" : ",";
+    append_name(out, mark.over_http[i]);
+    if (i + 1 == mark.over_http.size()) out += ']';
+  }
   out += '}';
   return out;
 }
@@ -222,6 +227,7 @@ CommitPoint parse_mark(std::string_view json, std::string_view where) {
     mark.retention = object.value("retention", Timestamp{0});
     mark.watches_vertices = object.value("watches_vertices", false);
     if (object.contains("digest")) mark.digest = read_digest(object.at("digest"), where);
+    if (object.contains("over_http")) mark.over_http = object.at("over_http").get<std::vector<std::string>>();
     if (object.contains("reading")) mark.reading = object.at("reading").get<std::string>();
     if (object.contains("graph")) {
       const nlohmann::json& graph = object.at("graph");

@@ -76,6 +76,7 @@ struct CommitPoint {
   Timestamp retention = 0;                ///< Engine::retention in the batch
   bool watches_vertices = false;          ///< Engine::watches_vertices in the batch
   std::optional<RunningDigest> digest{};  ///< Engine::digest after the batch; nothing if unknown, as in batch 0
+  std::vector<std::string> over_http{};   ///< names of the queries that were made over HTTP, suspended ones too; ascending
   friend bool operator==(const CommitPoint&, const CommitPoint&) = default;
 };
 
@@ -87,10 +88,10 @@ struct CommitPoint {
 ///   "reading":"<32 hex digits>","graph":{"directed":true,"window":86400000000,"start":"<32 hex digits>"},
 ///   "suspended":{"hub":{"fingerprint":"<32 hex digits>","batch":16,"over":"limit"}}}
 /// `reading` and `graph` are present only if known, `suspended` only if there are any. So is "watches_vertices":true, and
-/// "digest":{"begin":"<32 hex digits>","now":"<32 hex digits>"}. A graph whose edges are not simple also
-/// has "times":{"payments":{"0":1700000000000000,"1":null}},"idle":{"payments":[1]},"retention":86400000000. `time` is null
-/// without a watermark. Topics, partitions and queries ascend, so equal marks have equal bytes. Throws Error(configuration) for
-/// a name that is not UTF-8.
+/// "digest":{"begin":"<32 hex digits>","now":"<32 hex digits>"}, and "over_http":["ring"]. A graph whose edges are not simple
+/// also has "times":{"payments":{"0":1700000000000000,"1":null}},"idle":{"payments":[1]},"retention":86400000000. `time` is
+/// null without a watermark. Topics, partitions and queries ascend, so equal marks have equal bytes. Throws
+/// Error(configuration) for a name that is not UTF-8.
 [[nodiscard]] std::string to_json(const CommitPoint& mark);
 
 /// Throws Error at `where` if the engine, after the mark's batch, has another digest than the mark. It can only tell if both

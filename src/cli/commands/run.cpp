@@ -17,6 +17,7 @@
 
 #include "base/shortage.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/config/query_definition.hpp"
 #include "cli/config/restart.hpp"
 #include "cli/config/service_config.hpp"
 #include "cli/options/make_backend.hpp"
@@ -138,11 +139,17 @@ int run_service(const std::string& file) {
   const ServiceConfig started = config;
   config.service.engine.backend = make_backend(
       config.backend, configuration_words([&](const std::string& text) { journal->tell(ingest::Level::warn, text); }));
-  ingest::Service service(config.service, DELTAMATCH_VERSION, *journal, [file, started] {
+  ingest::ServiceReaders readers;
+  readers.reread = [file, started] {
     ServiceConfig now = read_service_config(file);
     std::vector<std::string> needs_restart = keys_that_need_restart(started, now);
     return ingest::ReadAgain{std::move(now.service.queries), std::move(needs_restart)};
-  });
+  };
+  readers.define = [started](std::string_view json, const std::optional<std::string>& name) {
+    return read_definition(json, name, started);
+  };
+  readers.plan = [started](const ingest::ServiceQuery& query) { return plan_of(query, started); };
+  ingest::Service service(config.service, DELTAMATCH_VERSION, *journal, std::move(readers));
   const Signals signals(service, *journal, config.service.shutdown_timeout);
   try {
     service.run();

@@ -41,6 +41,10 @@ struct Entry {
 /// Error(configuration) with line and column.
 [[nodiscard]] Node parse_yaml(const std::string& text, Problems& problems);
 
+/// Reads one JSON value strictly, as a tree of the same form. Numbers, true and false are texts as they were written. Duplicate
+/// keys go to `problems`. Throws Error(configuration) with line and column if the text is no JSON, or nested too deeply.
+[[nodiscard]] Node parse_json(std::string_view text, Problems& problems);
+
 /// Returns the value of an environment variable, or nothing if it is not set.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
 [[nodiscard]] Environment process_environment();

@@ -10,14 +10,16 @@
 namespace deltamatch::cli {
 
 std::string Problems::where(std::size_t line, std::string_view key) const {
+  if (file_.empty()) return std::string(key);
   return key.empty() ? fmt::format("{}:{}", file_, line) : fmt::format("{}:{}: {}", file_, line, key);
 }
 
 void Problems::add(std::size_t line, std::string_view key, std::string_view what, std::string_view remedy) {
-  add(line, Error(ErrorKind::configuration, where(line, key), what, remedy).what());
+  found_.push_back({line, Error(ErrorKind::configuration, where(line, key), what, remedy).what(), std::string(key),
+                    std::string(what), std::string(remedy)});
 }
 
-void Problems::add(std::size_t line, std::string_view text) { found_.push_back({line, std::string(text)}); }
+void Problems::add(std::size_t line, std::string_view text) { found_.push_back({line, std::string(text), {}, {}, {}}); }
 
 void Problems::raise() const {
   if (found_.empty()) return;

@@ -32,6 +32,24 @@ class QueryReader {
                               .schema = config.service.engine.schema,
                               .self_loops = config.service.engine.self_loops}) {}
 
+  /// Reads a query made over HTTP: its pattern stands in the request, so it names no file of this machine. `name` is that in
+  /// the request's path, if there is one.
+  void read_definition(Section section, const std::optional<std::string>& in_path) {
+    const ingest::ServiceQuery common = read_common(section);
+    std::string name = in_path.value_or("");
+    std::string pattern;
+    const bool named = in_path ? true : section.require("name", R"j("name": "ring")j");
+    const bool readable = !section.has("name") || section.name("name", name);
+    if (in_path && readable && name != *in_path) {
+      section.refuse("name", fmt::format("the path names the query '{}', but this is '{}'", *in_path, name),
+                     "leave one of the two out");
+    }
+    const bool has_pattern =
+        section.require("pattern", R"j("pattern": "(a)-->(b)-->(a)")j") && section.name("pattern", pattern);
+    section.finish();
+    if (named && readable && has_pattern) add_pattern(section, name, pattern, common);
+  }
+
   void read(Section section) {
     const ingest::ServiceQuery common = read_common(section);
     std::string name;
@@ -115,6 +133,7 @@ class QueryReader {
     query.where = problems.where(line, join_path(section.key(), "pattern"));
     try {
       query.query = parse_pattern(pattern, name, query.where);
+      query.text = pattern;
     } catch (const Error& error) {
       problems.add(line, error.what());  // it names the place itself, down to the column
       return;
@@ -203,6 +222,13 @@ void read_budget(Section section, ingest::ServiceBudget& budget) {
       {{"suspend", ingest::OverBudget::suspend}, {"stop", ingest::OverBudget::stop}}};
   section.choice("then", budget.then, ends);
   section.finish();
+}
+
+ingest::ServiceQuery read_definition(Section section, const ServiceConfig& config, const std::optional<std::string>& name) {
+  ServiceConfig alone = config;
+  alone.service.queries.clear();
+  QueryReader(alone, config.budget).read_definition(section, name);
+  return alone.service.queries.empty() ? ingest::ServiceQuery{} : std::move(alone.service.queries.front());
 }
 
 void read_queries(Section& top, ServiceConfig& config, const ingest::ServiceBudget& budget) {

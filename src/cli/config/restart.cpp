@@ -30,8 +30,9 @@ std::vector<ingest::AttributeColumn> attributes_of(const ingest::InputOptions& i
 
 std::vector<std::string> keys_that_need_restart(const ServiceConfig& before, const ServiceConfig& now) {
   // The backend of an engine is made from `backend`, and warnings are about the text.
-  const auto& [service, backend, warnings] = before;
-  const auto& [service_now, backend_now, warnings_now] = now;
+  // The budget is in each query that has none of its own.
+  const auto& [service, backend, budget, warnings] = before;
+  const auto& [service_now, backend_now, budget_now, warnings_now] = now;
   const auto& [application, kafka, transaction_timeout, input, start_graph, batching, engine, state, sinks, queries, http,
                logging, shutdown_timeout] = service;
   const auto& [application_now, kafka_now, transaction_timeout_now, input_now, start_graph_now, batching_now, engine_now,

@@ -261,9 +261,8 @@ void read_service(ConfigContext& context, const Node& root, ServiceConfig& confi
     if (sink.sends_requests() && sink.dead_letters.empty())
       sink.dead_letters = service.state.directory / (sink.name + ".dead-letters.jsonl");
   }
-  ingest::ServiceBudget budget;
-  read_budget(top.section("budget"), budget);
-  read_queries(top, config, budget);
+  read_budget(top.section("budget"), config.budget);
+  read_queries(top, config, config.budget);
   read_http(top.section("http"), service.http);
   read_log(top.section("log"), service.logging);
   top.duration("shutdown_timeout", service.shutdown_timeout, milliseconds(1s), milliseconds(24h));

@@ -14,6 +14,7 @@ namespace deltamatch::cli {
 struct ServiceConfig {
   ingest::ServiceOptions service;  ///< engine.backend is null: `backend` says which one to make
   BackendOptions backend;
+  ingest::ServiceBudget budget{};     ///< of queries that state none
   std::vector<std::string> warnings;  ///< "file:line: key: what; remedy"
 };
 

@@ -25,6 +25,11 @@ void read_budget(Section section, ingest::ServiceBudget& budget);
 /// Reads the queries. Direction and sinks must have been read. `budget` is for queries that state none.
 void read_queries(Section& top, ServiceConfig& config, const ingest::ServiceBudget& budget);
 
+/// Reads the definition of one query that is made over HTTP. `config` has all but the queries. The result is of use only if no
+/// problem was reported.
+[[nodiscard]] ingest::ServiceQuery read_definition(Section section, const ServiceConfig& config,
+                                                   const std::optional<std::string>& name);
+
 /// Reads a topic's name and reports one that Kafka would not take.
 bool topic_name(Section& section, std::string_view key, std::string& target);
 [[nodiscard]] bool is_topic_name(std::string_view text) noexcept;
