@@ -6,13 +6,17 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <string>
 #include <vector>
+
+#include "ingest/service/http/process_metrics.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -327,7 +331,9 @@ std::string Metrics::text() const {
   if (const auto written = series_->snapshot_time.load(); written != no_time) {
     series_->snapshot_age.Add({}).Set(std::chrono::duration<double>(std::chrono::steady_clock::now() - written).count());
   }
-  return prometheus::TextSerializer().Serialize(series_->registry.Collect());
+  std::vector<prometheus::MetricFamily> families = series_->registry.Collect();
+  std::ranges::move(process_metrics(), std::back_inserter(families));
+  return prometheus::TextSerializer().Serialize(families);
 }
 
 }  // namespace deltamatch::ingest

@@ -72,8 +72,9 @@ void ClientLog::event_cb(RdKafka::Event& event) {
       gone_ = true;
     }
     const bool waited_out = passes(event.err()) && event.err() != RdKafka::ERR__AUTHENTICATION;
-    tell(waited_out ? Level::warn : Level::error, name_of(event),
-         {{"client", client_}, {"error", RdKafka::err2str(event.err())}, {"message", text}});
+    // A lost connection comes as a message (FAIL) too, by more clients and with the same text.
+    const Level level = event.err() == RdKafka::ERR__TRANSPORT ? Level::debug : waited_out ? Level::warn : Level::error;
+    tell(level, name_of(event), {{"client", client_}, {"error", RdKafka::err2str(event.err())}, {"message", text}});
   }
 }
 

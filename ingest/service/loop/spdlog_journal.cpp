@@ -7,9 +7,15 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "deltamatch/error.hpp"
+#include "ingest/service/loop/repeat_filter.hpp"
 #include "ingest/text/json_text.hpp"
 
 namespace deltamatch::ingest {
@@ -52,28 +58,30 @@ void append_event(std::string& out, std::string_view event) {
   }
 }
 
-void append_text(std::string& out, Level level, std::string_view event, std::initializer_list<Field> fields) {
+using Texts = std::vector<std::pair<std::string_view, std::string_view>>;
+
+void append_text(std::string& out, Level level, std::string_view event, const Texts& fields) {
   out += name_of(level).padded;
   append_event(out, event);
-  for (const Field& field : fields) {
+  for (const auto& [key, value] : fields) {
     out += ' ';
-    append_value(out, field.key);
+    append_value(out, key);
     out += '=';
-    append_value(out, field.value);
+    append_value(out, value);
   }
 }
 
 /// Appends what follows the time.
-void append_json(std::string& out, Level level, std::string_view event, std::initializer_list<Field> fields) {
+void append_json(std::string& out, Level level, std::string_view event, const Texts& fields) {
   out += R"("level":")";
   out += name_of(level).name;
   out += R"(","event":)";
   append_json_string(out, event);
-  for (const Field& field : fields) {
+  for (const auto& [key, value] : fields) {
     out += ',';
-    append_json_string(out, field.key);
+    append_json_string(out, key);
     out += ':';
-    append_json_string(out, field.value);
+    append_json_string(out, value);
   }
   out += '}';
 }
@@ -90,22 +98,63 @@ class SpdlogJournal final : public Journal {
     logger_.set_level(found->level);
     logger_.flush_on(spdlog::level::trace);
     logger_.set_error_handler([](const std::string&) {});
+    if (found->level >= spdlog::level::info) repeats_.emplace();
   }
+
+  ~SpdlogJournal() override {
+    try {
+      if (repeats_) write(repeats_->forget_all());
+    } catch (...) {  // NOLINT(bugprone-empty-catch): a failed log message does not end the service
+    }
+  }
+  SpdlogJournal(const SpdlogJournal&) = delete;
+  SpdlogJournal& operator=(const SpdlogJournal&) = delete;
 
   void tell(Level level, std::string_view event, std::initializer_list<Field> fields) noexcept override {
     try {
-      const spdlog::level::level_enum severity = name_of(level).level;
-      if (!logger_.should_log(severity)) return;
-      std::string line;
-      (json_ ? append_json : append_text)(line, level, event, fields);
-      logger_.log(severity, spdlog::string_view_t(line.data(), line.size()));
+      if (!repeats_) {
+        write(level, event, fields, 0);
+        return;
+      }
+      const std::lock_guard lock(mutex_);
+      const auto now = std::chrono::steady_clock::now();
+      write(repeats_->forget(now));
+      if (const auto left_out = repeats_->told(level, event, fields, now)) write(level, event, fields, *left_out);
     } catch (...) {  // NOLINT(bugprone-empty-catch): a failed log message does not end the service
     }
   }
 
  private:
+  void write(Level level, std::string_view event, std::initializer_list<Field> fields, std::size_t left_out) {
+    const std::string count = std::to_string(left_out);
+    Texts texts;
+    for (const Field& field : fields) texts.emplace_back(field.key, field.value);
+    if (left_out > 0) texts.emplace_back("left_out", count);
+    write(level, event, texts);
+  }
+
+  /// Tells how many were left out of events that do not come any more.
+  void write(const std::vector<RepeatFilter::Rest>& rests) {
+    for (const RepeatFilter::Rest& rest : rests) {
+      const std::string count = std::to_string(rest.left_out);
+      Texts texts{{"left_out", count}, {"of", rest.event}};
+      texts.insert(texts.end(), rest.fields.begin(), rest.fields.end());
+      write(Level::info, "repeats were left out", texts);
+    }
+  }
+
+  void write(Level level, std::string_view event, const Texts& fields) {
+    const spdlog::level::level_enum severity = name_of(level).level;
+    if (!logger_.should_log(severity)) return;
+    std::string line;
+    (json_ ? append_json : append_text)(line, level, event, fields);
+    logger_.log(severity, spdlog::string_view_t(line.data(), line.size()));
+  }
+
   bool json_;
   spdlog::logger logger_;
+  std::mutex mutex_;
+  std::optional<RepeatFilter> repeats_;  // guarded by mutex_; who wants debug messages gets all
 };
 
 }  // namespace

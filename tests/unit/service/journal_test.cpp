@@ -111,5 +111,28 @@ TEST(JournalTest, AStreamThatFailsIsNotTheServicesEnd) {
   EXPECT_EQ(out.str(), "");
 }
 
+TEST(JournalTest, RepeatsOfErrorsAreLeftOutAndCounted) {
+  const auto fail = [](Journal& journal) {
+    for (int i = 0; i < 5; ++i) {
+      journal.tell(Level::error, "delivery failed", {{"sink", "pager"}, {"try", std::to_string(i)}});
+      journal.tell(Level::error, "delivery failed", {{"sink", "mail"}});
+      journal.tell(Level::info, "running");
+    }
+  };
+  const std::string text = told({}, fail);
+  const auto count = [](const std::string& lines, const std::string& word) {
+    std::size_t found = 0;
+    for (std::size_t at = 0; (at = lines.find(word, at)) != std::string::npos; ++at) ++found;
+    return found;
+  };
+  EXPECT_EQ(count(text, "error delivery failed sink=pager try=0\n"), 1u) << text;
+  EXPECT_EQ(count(text, "error delivery failed"), 2u) << "one for each sink: " << text;
+  EXPECT_EQ(count(text, "info  running"), 5u) << text;
+  EXPECT_EQ(count(text, "info  repeats were left out left_out=4 of=\"delivery failed\" sink=pager try=0\n"), 1u) << text;
+  EXPECT_EQ(count(text, "info  repeats were left out left_out=4 of=\"delivery failed\" sink=mail\n"), 1u) << text;
+  EXPECT_EQ(count(told({"debug", false}, fail), "error delivery failed"), 10u) << "who debugs gets all";
+  EXPECT_EQ(count(told({"warn", false}, fail), "repeats"), 0u) << "a note, and no warning";
+}
+
 }  // namespace
 }  // namespace deltamatch::ingest
