@@ -48,8 +48,11 @@ if(DELTAMATCH_INGEST)
 endif()
 if(DELTAMATCH_PROGRAM)
   install(TARGETS deltamatch COMPONENT program)
-  install(FILES ${PROJECT_SOURCE_DIR}/config/service.yaml DESTINATION ${CMAKE_INSTALL_DATADIR}/deltamatch COMPONENT program)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/config/patterns DESTINATION ${CMAKE_INSTALL_DATADIR}/deltamatch COMPONENT program)
+  set(deltamatch_config service.yaml alerts.yml prometheus.yml grafana.json)
+  list(TRANSFORM deltamatch_config PREPEND ${PROJECT_SOURCE_DIR}/config/)
+  install(FILES ${deltamatch_config} DESTINATION ${CMAKE_INSTALL_DATADIR}/deltamatch COMPONENT program)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/config/patterns ${PROJECT_SOURCE_DIR}/config/kubernetes
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/deltamatch COMPONENT program)
 endif()
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 
