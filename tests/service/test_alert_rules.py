@@ -43,7 +43,9 @@ CASES = [
     ("DeltamatchInstanceDown", {series("up"): "1x36 0x30"}, None, None),  # not for long enough
     ("DeltamatchInstanceDown", {'up{job="node",instance="i:9100"}': "0x60"}, None, None),
     ("DeltamatchNotRunning", running("0x60"), {"job": "deltamatch-a"}, "No instance of deltamatch-a works."),
-    ("DeltamatchNotRunning", running("1x60"), None, None),
+    ("DeltamatchNotRunning", {series("up"): "0x60"}, {"job": "deltamatch-a"}, "No instance of deltamatch-a works."),
+    ("DeltamatchNotRunning", {series("up"): "1x60"} | running("1x60"), None, None),
+    ("DeltamatchNotRunning", {'up{job="node",instance="i:9100"}': "0x60"}, None, None),
     ("DeltamatchNotRunning", running("0x60") | {'deltamatch_state{job="deltamatch-a",instance="j:9464",state="running"}': "1x60"}, None,
      None),
     ("DeltamatchRestarts", {series("process_start_time_seconds"): "1x20 5x5 9x5 13x30"} | INFO, LABELS,
@@ -57,6 +59,7 @@ CASES = [
                             series("deltamatch_consumer_lag", 'topic="t",partition="1"'): "0+250x60"}, LABELS,
      "deltamatch-a is 30k records behind, and the lag grows."),
     ("DeltamatchLagGrows", {series("deltamatch_consumer_lag", 'topic="t",partition="0"'): "60000-500x60"}, None, None),  # it shrinks
+    ("DeltamatchLagGrows", {series("deltamatch_consumer_lag", 'topic="t",partition="0"'): "60000x60"}, None, None),  # it stays
     ("DeltamatchLagGrows", {series("deltamatch_consumer_lag", 'topic="t",partition="0"'): "0+10x60"}, None, None),  # it is small
     ("DeltamatchStuck", {series("deltamatch_consumer_lag", 'topic="t",partition="0"'): "7x60", series("deltamatch_updates_total"): "50x60"},
      LABELS, "deltamatch-a commits nothing, although 7 records wait."),
@@ -99,6 +102,9 @@ CASES = [
     ("DeltamatchSinkBehind", {series("deltamatch_sink_undelivered_batches", 'sink="pager"'): "1+10x60"}, LABELS | {"sink": "pager"},
      "The sink pager of deltamatch-a is 301 batches behind or more, and falls back further."),
     ("DeltamatchSinkBehind", {series("deltamatch_sink_undelivered_batches", 'sink="pager"'): "0 3 1 0 2 5 0 1 4 0x60"}, None, None),
+    ("DeltamatchSinkBehind", {series("deltamatch_sink_undelivered_batches", 'sink="pager"'): "7x60"}, None, None),  # no further
+    ("DeltamatchSinkBehind", {series("deltamatch_sink_undelivered_batches", 'sink="pager"'): " ".join(f"0 {i}" for i in range(30))}, None,
+     None),  # it has delivered all in between
     ("DeltamatchSinkFails", {series("deltamatch_sink_undelivered_batches", 'sink="pager"'): "4x60",
                              series("deltamatch_delivery_failures_total", 'sink="pager"'): "0+2x60",
                              series("deltamatch_alerts_delivered_total", 'sink="pager"'): "9x60"}, LABELS | {"sink": "pager"},
@@ -109,6 +115,12 @@ CASES = [
     ("DeltamatchSinkFails", {series("deltamatch_sink_undelivered_batches", 'sink="pager"'): "0x60",
                              series("deltamatch_delivery_failures_total", 'sink="pager"'): "7x60",
                              series("deltamatch_alerts_delivered_total", 'sink="pager"'): "9x60"}, None, None),
+    ("DeltamatchSinkFails", {series("deltamatch_sink_undelivered_batches", 'sink="pager"'): "4x60",
+                             series("deltamatch_delivery_failures_total", 'sink="pager"'): "7x60",
+                             series("deltamatch_alerts_delivered_total", 'sink="pager"'): "9x60"}, None, None),  # it takes long
+    ("DeltamatchSinkFails", {series("deltamatch_sink_undelivered_batches", 'sink="pager"'): "0x60",
+                             series("deltamatch_delivery_failures_total", 'sink="pager"'): "0+2x60",
+                             series("deltamatch_alerts_delivered_total", 'sink="pager"'): "9x60"}, None, None),  # it got all in the end
     ("DeltamatchAlertsDropped", {series("deltamatch_alerts_dropped_total", 'sink="pager"'): "0x30 3x30"}, LABELS | {"sink": "pager"},
      "The sink pager of deltamatch-a gave alerts up."),
     ("DeltamatchAlertsDropped", {series("deltamatch_alerts_dropped_total", 'sink="pager"'): "3x60"}, None, None),
