@@ -79,10 +79,10 @@ class Kubernetes(unittest.TestCase):
             done = subprocess.run([PROGRAM, "validate", "--config", f"{directory}/service.yaml"], stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, text=True, check=False, env={**os.environ, **self.secrets()})
             self.assertEqual(done.returncode, 0, done.stdout)
-            # The lines about a password, once they are no comments.
+            # The lines about a password and a token, once they are no comments.
             text = self.manifests["configmap"]["data"]["service.yaml"]
-            secure, count = re.subn(r"# (security|sasl)\.", r"\1.", text)
-            self.assertEqual(count, 4)
+            secure, count = re.subn(r"# (security\.|sasl\.|admin_token: )", r"\1", text)
+            self.assertEqual(count, 5)
             (pathlib.Path(directory) / "service.yaml").write_text(secure)
             done = subprocess.run([PROGRAM, "validate", "--config", f"{directory}/service.yaml"], stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, text=True, check=False, env={**os.environ, **self.secrets()})
