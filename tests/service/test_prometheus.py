@@ -239,6 +239,24 @@ class Scraped(ServiceTest):
                             *(metrics(rule["expr"]) for group in RULES["groups"] for rule in group["rules"]))
         self.assertEqual(named - exported, set())
 
+    def test_what_costs_most_can_be_asked(self):
+        """A query that meets each pair of edges costs more than one that meets each edge. Prometheus and /status agree."""
+        self.prometheus.wait(lambda: any(value > 30 for value in self.values("deltamatch_batches_total")), "batches")
+        self.done.set()
+        self.producer.join()
+        self.prometheus.wait(lambda: sum(self.values("deltamatch_consumer_lag")) == 0, "all records")
+        time.sleep(3)
+        costs = {result["metric"]["query"]: float(result["value"][1])
+                 for result in self.prometheus.get("query", query="deltamatch_query_seconds_total")["result"]}
+        self.assertEqual(set(costs), {"ring", "once", "many"})
+        self.assertGreater(min(costs["ring"], costs["once"]), 0)
+        for name, seconds in self.service.status()["query_seconds"].items():
+            self.assertAlmostEqual(seconds, costs[name], places=6)
+        matching, = self.values('deltamatch_step_seconds_sum{step="match"}')
+        self.assertLessEqual(sum(costs.values()), matching * 1.0001)
+        dearest, = self.prometheus.get("query", query="topk(1, deltamatch_query_seconds_total)")["result"]
+        self.assertEqual(dearest["metric"]["query"], max(costs, key=costs.get))
+
 
 if __name__ == "__main__":
     if shutil.which("prometheus") is None:

@@ -123,6 +123,8 @@ struct Metrics::Series {
   Family<Counter>& matches =
       counters(registry, "deltamatch_matches_total", "Matches that appeared (sign +) and vanished (sign -).");
 
+  Family<Counter>& query_seconds =
+      counters(registry, "deltamatch_query_seconds_total", "Seconds of matching that a query took.");
   Family<Counter>& suppressed_matches =
       counters(registry, "deltamatch_matches_suppressed_total", "New matches that ALERT ONCE left out.");
   Family<Counter>& over_budget = counters(registry, "deltamatch_query_over_budget_total",
@@ -215,6 +217,7 @@ void Metrics::batch(const BatchResult& result, std::span<const std::string> name
   for (std::size_t i = 0; i < result.queries.size(); ++i) {
     add(series_->matches.Add({{"query", names[i]}, {"sign", "+"}}), result.queries[i].added);
     add(series_->matches.Add({{"query", names[i]}, {"sign", "-"}}), result.queries[i].removed);
+    add(series_->query_seconds.Add({{"query", names[i]}}), result.queries[i].seconds);
     if (result.queries[i].suppressed > 0)
       add(series_->suppressed_matches.Add({{"query", names[i]}}), result.queries[i].suppressed);
   }
@@ -230,8 +233,8 @@ void Metrics::forget_query(std::string_view name) {
     Counter& counter = series_->matches.Add({{"query", text_of(name)}, {"sign", sign}});
     series_->matches.Remove(&counter);
   }
-  Counter& suppressed = series_->suppressed_matches.Add({{"query", text_of(name)}});
-  series_->suppressed_matches.Remove(&suppressed);
+  for (Family<Counter>* const family : {&series_->query_seconds, &series_->suppressed_matches})
+    family->Remove(&family->Add({{"query", text_of(name)}}));
 }
 
 void Metrics::over_budget(std::string_view name, Shortfall shortfall) {

@@ -372,9 +372,10 @@ void Pipeline::count_matches(const Commit& commit) {
     Status::Matches& matches = status_.matches[name];
     const auto active = std::ranges::lower_bound(commit.mark.queries, name, {}, &ActiveQuery::name);
     if (active != commit.mark.queries.end() && active->name == name && active->fingerprint != matches.fingerprint)
-      matches = {active->fingerprint, 0, 0};
+      matches = {active->fingerprint};
     matches.added += commit.result.queries[q].added;
     matches.removed += commit.result.queries[q].removed;
+    matches.seconds += commit.result.queries[q].seconds;
   }
 }
 

@@ -105,6 +105,7 @@ class Pipeline {
       std::string fingerprint;
       Count added = 0;
       Count removed = 0;
+      double seconds = 0;  ///< that matching took
     };
     /// By name of the query, with its latest definition: since the start of the process, in committed batches.
     std::map<std::string, Matches, std::less<>> matches;

@@ -41,6 +41,11 @@ nlohmann::json to_json(const Pipeline::Status& status) {
   }
   out["queries"] = nlohmann::json::array();
   for (const ActiveQuery& query : status.queries) out["queries"].push_back(query.name);
+  out["query_seconds"] = nlohmann::json::object();
+  for (const ActiveQuery& query : status.queries) {
+    const auto matches = status.matches.find(query.name);
+    out["query_seconds"][query.name] = matches == status.matches.end() ? 0.0 : matches->second.seconds;
+  }
   out["suspended"] = nlohmann::json::object();
   for (const SuspendedQuery& query : status.suspended)
     out["suspended"][query.name] = {{"batch", query.batch}, {"over", shortfall_name(query.shortfall)}};

@@ -43,6 +43,7 @@ BatchResult result() {
   result.watermark = Timestamp{1'700'000'000'500'000};
   result.seconds = {0.001, 0, 0, 0.02, 0.003};
   result.queries = {{QueryId{0}, 5, 2, {}, {}}, {QueryId{1}, 0, 0, {}, {}}};
+  result.queries[0].seconds = 0.015;
   return result;
 }
 
@@ -76,11 +77,14 @@ TEST(MetricsTest, ABatch) {
   EXPECT_EQ(found.at(R"(deltamatch_matches_total{query="ring",sign="+"})"), 10);
   EXPECT_EQ(found.at(R"(deltamatch_matches_total{query="ring",sign="-"})"), 4);
   EXPECT_EQ(found.at(R"(deltamatch_matches_total{query="say \"x\"\n",sign="-"})"), 0);
+  EXPECT_NEAR(found.at(R"(deltamatch_query_seconds_total{query="ring"})"), 0.03, 1e-9);
+  EXPECT_EQ(found.at(R"(deltamatch_query_seconds_total{query="say \"x\"\n"})"), 0) << "it is there before it costs anything";
   EXPECT_NEAR(found.at("deltamatch_watermark_seconds"), 1'700'000'000.5, 1e-3);
 
   metrics.forget_query("ring");
   const auto after = parse(metrics.text());
   EXPECT_FALSE(after.contains(R"(deltamatch_matches_total{query="ring",sign="+"})"));
+  EXPECT_FALSE(after.contains(R"(deltamatch_query_seconds_total{query="ring"})"));
   EXPECT_TRUE(after.contains(R"(deltamatch_matches_total{query="say \"x\"\n",sign="+"})"));
 }
 

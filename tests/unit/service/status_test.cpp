@@ -56,6 +56,15 @@ TEST(StatusTest, OfQueriesItTellsWhichAreSuspendedAndOfABatchHowLongItTakes) {
   EXPECT_EQ(to_json(status).at("under_way"), (Json{{"batch", 18}, {"seconds", 2.5}, {"query", "path"}, {"matches", 7}}));
 }
 
+TEST(StatusTest, OfEachQueryItTellsWhatMatchingTook) {
+  Pipeline::Status status;
+  EXPECT_EQ(to_json(status).at("query_seconds"), Json::object());
+  status.queries = {{"ring", ""}, {"new", ""}};
+  status.matches["gone"].seconds = 9;
+  status.matches["ring"].seconds = 0.25;
+  EXPECT_EQ(to_json(status).at("query_seconds"), (Json{{"ring", 0.25}, {"new", 0.0}}));
+}
+
 TEST(StatusTest, OfAlertOnceItTellsHowManyMatchesAreLeftOut) {
   Pipeline::Status status;
   EXPECT_EQ(to_json(status).at("suppressed"), Json::object());
