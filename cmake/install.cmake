@@ -54,6 +54,9 @@ if(DELTAMATCH_PROGRAM)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/config/patterns ${PROJECT_SOURCE_DIR}/config/kubernetes
           DESTINATION ${CMAKE_INSTALL_DATADIR}/deltamatch COMPONENT program)
 endif()
+if(DELTAMATCH_SERVICE)
+  install(FILES ${PROJECT_BINARY_DIR}/page/dist/licences.txt DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME page-licences.txt COMPONENT program)
+endif()
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/deltamatchConfig.cmake.in ${PROJECT_BINARY_DIR}/deltamatchConfig.cmake

@@ -1,5 +1,6 @@
 #include "ingest/service/alert/alert_text.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "ingest/sink/match_text.hpp"
@@ -12,6 +13,8 @@ constexpr std::string_view before_version = R"({"v":)";
 constexpr std::string_view known_versions = "12";
 constexpr std::string_view before_id = R"("id":")";
 constexpr std::size_t id_digits = 32;
+constexpr std::string_view before_query = R"("query":")";
+constexpr std::string_view before_sign = R"(,"sign":")";
 constexpr std::string_view before_batch = R"(,"batch":)";
 
 /// What follows the version and a comma. Empty if the text has no known version.
@@ -40,6 +43,20 @@ std::optional<std::uint64_t> alert_batch(std::string_view alert) noexcept {
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), batch);
   if (error != std::errc{} || end == digits.data() + digits.size()) return std::nullopt;
   return batch;
+}
+
+AlertHead alert_head(std::string_view alert) noexcept {
+  std::string_view rest = behind_version(alert);
+  if (!alert_id(alert).empty()) rest.remove_prefix(std::min(rest.size(), before_id.size() + id_digits + 2));
+  if (!rest.starts_with(before_query)) return {};
+  std::size_t end = before_query.size();
+  while (end < rest.size() && rest[end] != '"') end += rest[end] == '\\' ? 2 : 1;
+  if (end >= rest.size()) return {};
+  const std::size_t begin = before_query.size() - 1;
+  AlertHead head{rest.substr(begin, end + 1 - begin), std::nullopt};
+  rest.remove_prefix(end + 1);
+  if (rest.starts_with(before_sign) && rest.size() > before_sign.size()) head.added = rest[before_sign.size()] == '+';
+  return head;
 }
 
 void append_alert_stub(std::string& out, std::string_view alert) {

@@ -17,6 +17,14 @@ namespace deltamatch::ingest {
 /// The batch of an alert or of a report of suppressed alerts. Returns nothing if the text is neither. O(1) for an alert.
 [[nodiscard]] std::optional<std::uint64_t> alert_batch(std::string_view alert) noexcept;
 
+/// What the first fields of an alert say.
+struct AlertHead {
+  std::string_view query;     ///< its name as a JSON string, a part of the alert; empty if the text is no alert
+  std::optional<bool> added;  ///< the sign; nothing for a report
+};
+/// Reads the head of an alert or of a report. O(length of the name).
+[[nodiscard]] AlertHead alert_head(std::string_view alert) noexcept;
+
 /// Appends {"v":1,"query":"ring","batch":17,"suppressed":123}. The sink's rate limit suppressed that many alerts of the query
 /// since the last such report. The batch is the one that reports it. `version` is that of the alerts (MatchForm).
 void append_suppressed(std::string& out, int version, std::string_view query, std::uint64_t batch, std::uint64_t count);

@@ -49,6 +49,13 @@ AlertRouter::AlertRouter(std::span<const SinkOptions> sinks, Clock now, AlertMem
   static_cast<void>(take());
 }
 
+void AlertRouter::show(std::uint64_t tail) {
+  shows_ = true;
+  tail_ = std::max<std::uint64_t>(tail, 1);
+  sizes_before_.resize(sinks_.size() + 1);
+  static_cast<void>(take());
+}
+
 std::size_t AlertRouter::sink_index(const ServiceQuery& query, std::string_view sink) const {
   const auto found = std::ranges::find(sinks_, sink, &SinkOptions::name);
   if (found == sinks_.end())
@@ -82,6 +89,7 @@ void AlertRouter::begin(std::uint64_t batch) {
   for (std::size_t sink = 0; sink < lists_.size(); ++sink) sizes_before_[sink] = lists_[sink].size();
   if (spool_) spool_before_ = spool_->end();
   spooled_before_ = spooled_;
+  places_before_ = places_;
   time_ = now_();
   report_suppressed(batch);
 }
@@ -152,24 +160,28 @@ void AlertRouter::write(const Match& match) {
     const bool is_limited = match.added || sinks_[sink].limits_vanished();
     if (!is_limited || allows(*limiter)) wanting_.push_back(static_cast<std::uint32_t>(sink));
   }
-  for (const MatchForm& form : forms_) put_alert(match, form);
+  bool shown = !shows_;
+  for (const MatchForm& form : forms_) shown = put_alert(match, form, !shown) || shown;
 }
 
-/// Hands the match in this form to those that want it so.
-void AlertRouter::put_alert(const Match& match, const MatchForm& form) {
+/// Hands the match in this form to those that want it so, and with them to those who look on. Returns whether there are any.
+bool AlertRouter::put_alert(const Match& match, const MatchForm& form, bool show) {
   receivers_.clear();
   for (const std::uint32_t sink : wanting_) {
     if (sinks_[sink].times == form.times) receivers_.push_back(sink);
   }
-  if (receivers_.empty()) return;
+  if (receivers_.empty()) return false;
+  if (show) receivers_.push_back(static_cast<std::uint32_t>(sinks_.size()));
   const std::size_t at = text_->size();
   append_match_json(*text_, match, form);
   put(at);
+  return true;
 }
 
 /// Hands the alert at [from, end) of the text to receivers_.
 void AlertRouter::put(std::size_t from) {
   if (spool_) {
+    if (shows_ && receivers_.back() == sinks_.size()) note_place(spool_->end());
     for (const std::uint32_t sink : receivers_) ++spooled_[sink];
     spool_->add(receivers_, *text_);  // the text holds only this alert
     text_->clear();
@@ -179,10 +191,19 @@ void AlertRouter::put(std::size_t from) {
   if (text_->size() > memory_.bytes) spill();
 }
 
+/// Notes where the next alert of those who look on lies in the spool.
+void AlertRouter::note_place(std::uint64_t place) {
+  const std::uint64_t number = spooled_.back();
+  if (number % tail_ != 0) return;
+  places_[0] = places_[1];
+  places_[1] = {number, place};
+}
+
 /// Moves all alerts to a file.
 void AlertRouter::spill() {
   auto spool = std::make_shared<AlertSpool>(memory_.folder);
   spooled_.assign(lists_.size(), 0);
+  places_ = {};
   std::vector<std::size_t> next(lists_.size(), 0);
   std::vector<std::uint32_t> receivers;
   const auto begin_of = [&](std::size_t sink) {
@@ -199,11 +220,13 @@ void AlertRouter::spill() {
     if (static_cast<std::size_t>(first - text_->data()) == text_before_) {
       spool_before_ = spool->end();
       spooled_before_ = spooled_;
+      places_before_ = places_;
     }
     receivers.clear();
     std::string_view alert;
     for (std::size_t sink = 0; sink < lists_.size(); ++sink) {
       if (begin_of(sink) != first) continue;
+      if (sink == sinks_.size()) note_place(spool->end());
       alert = lists_[sink][next[sink]++];
       receivers.push_back(static_cast<std::uint32_t>(sink));
       ++spooled_[sink];
@@ -224,11 +247,9 @@ void AlertRouter::end(const ListingEnd& end) {
   receivers_.clear();
   for (const Limiters::value_type* limiter : found->second)
     receivers_.push_back(static_cast<std::uint32_t>(limiter->first.second));
-  if (receivers_.empty()) {
-    text_->resize(at);
-  } else {
-    put(at);
-  }
+  if (receivers_.empty()) return text_->resize(at);
+  if (shows_) receivers_.push_back(static_cast<std::uint32_t>(sinks_.size()));
+  put(at);
 }
 
 void AlertRouter::commit() {
@@ -243,6 +264,7 @@ void AlertRouter::abort() noexcept {
   if (spool_) {
     spool_->cut(spool_before_);
     spooled_ = spooled_before_;
+    places_ = places_before_;
     text_->clear();
     return;
   }
@@ -255,19 +277,25 @@ std::unique_ptr<MatchSink> AlertRouter::existing(std::uint64_t batch, std::optio
 }
 
 std::vector<AlertList> AlertRouter::take() {
+  std::vector<AlertList> taken;
   if (spool_) {
     spool_->finish();
-    std::vector<AlertList> streamed;
     const std::shared_ptr<const AlertSpool> spool = std::exchange(spool_, nullptr);
     for (std::uint32_t sink = 0; sink < spooled_.size(); ++sink) {
-      streamed.push_back(spooled_[sink] == 0 ? AlertList() : AlertList(spooled_alerts(spool, sink), spooled_[sink]));
+      taken.push_back(spooled_[sink] == 0 ? AlertList() : AlertList(spooled_alerts(spool, sink), spooled_[sink]));
     }
-    return streamed;
+  } else {
+    auto text = std::make_shared<std::string>();
+    std::vector<AlertList> fresh(sinks_.size() + (shows_ ? 1 : 0), AlertList(text));
+    text_ = std::move(text);
+    taken = std::exchange(lists_, std::move(fresh));
   }
-  auto text = std::make_shared<std::string>();
-  std::vector<AlertList> fresh(sinks_.size(), AlertList(text));
-  text_ = std::move(text);
-  return std::exchange(lists_, std::move(fresh));
+  if (taken.size() > sinks_.size()) {
+    seen_ = {std::move(taken.back()), places_[0]};
+    taken.pop_back();
+  }
+  places_ = {};
+  return taken;
 }
 
 std::vector<Suppressed> AlertRouter::take_suppressed() {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "deltamatch/match.hpp"
+#include "ingest/service/alert/alert_feed.hpp"
 #include "ingest/service/alert/alert_list.hpp"
 #include "ingest/service/alert/alert_spool.hpp"
 #include "ingest/service/service_options.hpp"
@@ -54,6 +55,10 @@ class AlertRouter final : public MatchSink {
   explicit AlertRouter(std::span<const SinkOptions> sinks, Clock now = std::chrono::steady_clock::now, AlertMemory memory = {},
                        const Schema& schema = {});
 
+  /// From now on, take_seen() has what the sinks get. `tail` is the number of last alerts that readers of a streamed list want.
+  /// Call it before the first batch.
+  void show(std::uint64_t tail);
+
   /// Sets the standing queries and their sinks for the next batch. A query that stays (by name) keeps its current interval.
   /// Throws Error(configuration) if a sink is unknown; then nothing changes.
   void set_queries(std::span<const ServiceQuery> queries);
@@ -78,6 +83,8 @@ class AlertRouter final : public MatchSink {
 
   /// The alerts since the last call by sink, in the order written. The lists share their memory, or all stream from one file.
   [[nodiscard]] std::vector<AlertList> take();
+  /// The alerts that the last take() returned, and reports of incomplete listings, each once. Empty without show().
+  [[nodiscard]] SeenAlerts take_seen() { return std::exchange(seen_, {}); }
   /// What the committed batches since the last call suppressed. Contains only counts above 0.
   [[nodiscard]] std::vector<Suppressed> take_suppressed();
 
@@ -106,8 +113,9 @@ class AlertRouter final : public MatchSink {
   void note(Limiters::value_type& limiter);
   void report_suppressed(std::uint64_t batch);
   void put(std::size_t from);
-  void put_alert(const Match& match, const MatchForm& form);
+  bool put_alert(const Match& match, const MatchForm& form, bool show);
   void spill();
+  void note_place(std::uint64_t place);
   bool allows(Limiters::value_type& limiter);
 
   [[nodiscard]] bool is_due(const Limiters::value_type& limiter, std::chrono::steady_clock::time_point now) const;
@@ -127,6 +135,13 @@ class AlertRouter final : public MatchSink {
   std::vector<std::uint32_t> receivers_;     // sinks of the alert that is being written
   std::vector<std::uint32_t> wanting_;       // sinks of the match that is being written, whatever their form
   std::map<Key, std::uint64_t> suppressed_;  // for take_suppressed
+
+  // Those who look on are one more sink behind the others, without options or limits of its own.
+  bool shows_ = false;
+  std::uint64_t tail_ = 0;
+  std::array<AlertCursor, 2> places_;  // in the spool, of the last two alerts whose number is a multiple of tail_
+  std::array<AlertCursor, 2> places_before_;
+  SeenAlerts seen_;
 
   // State between begin() and commit() or abort().
   std::uint64_t turn_ = 0;

@@ -1,5 +1,7 @@
 #include "ingest/service/http/http_connection.hpp"
 
+#include <netinet/tcp.h>
+
 #include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/post.hpp>
@@ -26,6 +28,8 @@ constexpr std::string_view no_room =
 /// answer.
 constexpr std::size_t most_drained = std::size_t{1} << 20;
 constexpr std::chrono::milliseconds longest_draining{1000};
+constexpr int stream_buffer = 64 << 10;
+constexpr std::chrono::milliseconds stream_patience{40'000};
 
 }  // namespace
 
@@ -80,7 +84,8 @@ void HttpConnection::late(const error_code& error, std::size_t) {
       break;
     case Phase::streaming:
       if (piece_.empty()) return stream_more();
-      return close();  // the client has not taken the last piece
+      stream_->cut_off();  // the client has not taken the last piece
+      return close();
     case Phase::answering:
     case Phase::leaving:
       close();
@@ -236,6 +241,11 @@ void HttpConnection::write(HttpReply reply) {
 /// From here on, the end of the connection is the end of the body.
 void HttpConnection::begin_stream(const error_code& error, std::size_t) {
   if (error) return close();
+  // Little waits in the kernel, so a client that takes nothing is noticed, and so is one that has vanished without a word.
+  error_code ignored;
+  socket_.set_option(asio::socket_base::send_buffer_size(stream_buffer), ignored);
+  const auto patience = static_cast<unsigned>(stream_patience.count());
+  ::setsockopt(socket_.native_handle(), IPPROTO_TCP, TCP_USER_TIMEOUT, &patience, sizeof patience);
   enter(Phase::streaming);
   stream_->start([this, self = weak_from_this()] {  // the stream is gone before the connection is
     if (woken_.exchange(true)) return;

@@ -88,8 +88,8 @@ bool takes(const HttpRoute& route, std::string_view method) {
   return route.method == method || (route.method == "GET" && method == "HEAD");
 }
 
-std::optional<std::map<std::string, std::string, std::less<>>> parameters_of(std::string_view query) {
-  std::map<std::string, std::string, std::less<>> found;
+std::optional<std::vector<std::pair<std::string, std::string>>> parameters_of(std::string_view query) {
+  std::vector<std::pair<std::string, std::string>> found;
   while (!query.empty()) {
     const std::string_view pair = query.substr(0, query.find('&'));
     query.remove_prefix(std::min(pair.size() + 1, query.size()));
@@ -98,7 +98,7 @@ std::optional<std::map<std::string, std::string, std::less<>>> parameters_of(std
     auto key = decoded(pair.substr(0, equals), true);
     auto value = decoded(pair.substr(std::min(equals + 1, pair.size())), true);
     if (!key || !value) return std::nullopt;
-    found[std::move(*key)] = std::move(*value);
+    found.emplace_back(std::move(*key), std::move(*value));
   }
   return found;
 }
@@ -146,7 +146,8 @@ std::optional<HttpTarget> HttpRoutes::find(std::string_view method, std::string_
     target.request = std::move(request);
   }
   target.request.method = method;
-  target.request.query = std::move(*parameters);
+  for (const auto& [key, value] : *parameters) target.request.query[key] = value;
+  target.request.parameters = std::move(*parameters);
   return target;
 }
 

@@ -17,8 +17,9 @@ namespace deltamatch::ingest {
 /// A request as its route's handler gets it. All texts are UTF-8.
 struct HttpRequest {
   std::string method;
-  std::map<std::string, std::string, std::less<>> path;     ///< by the names in the pattern; percent-decoded
-  std::map<std::string, std::string, std::less<>> query;    ///< percent-decoded; of a key that comes twice, the last value
+  std::map<std::string, std::string, std::less<>> path;         ///< by the names in the pattern; percent-decoded
+  std::map<std::string, std::string, std::less<>> query;        ///< percent-decoded; of a key that comes twice, the last value
+  std::vector<std::pair<std::string, std::string>> parameters;  ///< the query, with all values in order
   std::map<std::string, std::string, std::less<>> headers;  ///< of HttpRequest::passed_on those that came; names in lower case
   std::string body;                                         ///< empty unless the route takes one; not checked in any way
 
@@ -45,6 +46,8 @@ class HttpStream {
   /// Called once, before next(). The stream calls `wake` when there is more. Any thread may call it, and it never blocks. The
   /// destructor of the stream must not return before such calls have ended.
   virtual void start(std::function<void()> wake) = 0;
+  /// The client did not take a piece in time. The stream is destroyed next.
+  virtual void cut_off() noexcept {}
 };
 
 struct HttpReply {

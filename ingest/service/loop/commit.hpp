@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "deltamatch/result.hpp"
+#include "ingest/service/alert/alert_feed.hpp"
 #include "ingest/service/alert/alert_list.hpp"
 #include "ingest/service/kafka/transactions.hpp"
 #include "ingest/service/loop/assembler.hpp"
@@ -32,6 +33,7 @@ struct Commit {
   InputBatch input;
   std::size_t consumed = 0;            ///< number of updates that the engine took, including refused ones
   std::vector<AlertList> alerts;       ///< by number of the sink
+  SeenAlerts seen;                     ///< for those who look on; empty if nobody can
   std::vector<BadRecord> letters;      ///< in the order of (topic, partition, offset)
   std::vector<QueryRecord> changes{};  ///< of queries that were made over HTTP
   BatchResult result;

@@ -81,7 +81,9 @@ void Committer::check() {
 
 Committer::Statistics Committer::statistics() const {
   const std::scoped_lock lock(mutex_);
-  return statistics_;
+  Statistics statistics = statistics_;
+  statistics.waiting = pending_.size() + under_way_;
+  return statistics;
 }
 
 std::optional<std::chrono::steady_clock::time_point> Committer::waiting_since() const {

@@ -86,6 +86,7 @@ class Committer {
     std::uint64_t transactions = 0;
     double log_seconds = 0;
     double commit_seconds = 0;
+    std::size_t waiting = 0;  ///< batches that are submitted and not committed
   };
   [[nodiscard]] Statistics statistics() const;
 

@@ -60,6 +60,10 @@ Pipeline::Pipeline(const Context& context, Recovered recovered)
       reading_(reading_fingerprint(context.options.input)),
       monitor_(context.options.batching.max_match_time, context.metrics, context.journal),
       absent_deletes_(context.options.engine.directed) {
+  if (context_.feed != nullptr) {
+    router_.show(context_.feed->limits().per_query);
+    context_.feed->begin_after(last_.batch);
+  }
   engine_.spool({.memory = match_memory, .folder = context.directory.path()});
   status_.committed = last_;
   status_.graph = engine_.graph();
@@ -286,6 +290,7 @@ bool Pipeline::process(InputBatch& batch) {
   commit.mark = last_;
   commit.changes = std::exchange(changes_, {});
   commit.alerts = router_.take();
+  commit.seen = router_.take_seen();
   commit.input = std::move(batch);
   submit(std::move(commit));
   const std::scoped_lock lock(mutex_);
@@ -336,8 +341,19 @@ void Pipeline::report_backend() {
   status_.backend = std::move(now);
 }
 
+/// Shows the alerts to those who look on. A failure costs nobody else anything.
+void Pipeline::show(const Commit& commit) noexcept {
+  try {
+    if (context_.feed != nullptr) context_.feed->publish(commit.mark.batch, commit.seen);
+  } catch (const std::exception& error) {
+    context_.journal.tell(Level::warn, "alerts cannot be shown",
+                          {{"batch", std::to_string(commit.mark.batch)}, {"why", error.what()}});
+  }
+}
+
 /// Called in the committer's thread.
 void Pipeline::committed(Commit&& commit) {
+  show(commit);
   for (std::size_t s = 0; s < commit.alerts.size(); ++s) {
     const SinkOptions& sink = context_.options.sinks[s];
     if (commit.alerts[s].empty()) continue;
@@ -356,11 +372,12 @@ void Pipeline::committed(Commit&& commit) {
     context_.metrics.step("fetch", commit.input.fetch_seconds);
     context_.metrics.step("decode", commit.input.decode_seconds);
   }
-  context_.metrics.batch(commit.result, *commit.queries,
-                         std::chrono::duration<double>(Clock::now() - commit.input.since).count());
+  const double seconds = std::chrono::duration<double>(Clock::now() - commit.input.since).count();
+  context_.metrics.batch(commit.result, *commit.queries, seconds);
   if (commit.mark.watermark) context_.metrics.watermark(*commit.mark.watermark);
   const std::scoped_lock lock(mutex_);
   count_matches(commit);
+  if (commit.consumed != 0) status_.batch_times.add(seconds);
   status_.committed = std::move(commit.mark);
   if (free_.size() < 4) free_.push_back(std::move(commit.input));
 }

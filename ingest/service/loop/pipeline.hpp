@@ -18,6 +18,7 @@
 
 #include "ingest/batch/absent_deletes.hpp"
 #include "ingest/batch/absent_times.hpp"
+#include "ingest/service/alert/alert_feed.hpp"
 #include "ingest/service/alert/deliverer.hpp"
 #include "ingest/service/alert/router.hpp"
 #include "ingest/service/http/metrics.hpp"
@@ -27,6 +28,7 @@
 #include "ingest/service/loop/batch_monitor.hpp"
 #include "ingest/service/loop/committer.hpp"
 #include "ingest/service/loop/kafka_batch_source.hpp"
+#include "ingest/service/loop/recent_times.hpp"
 #include "ingest/service/loop/refused_share.hpp"
 #include "ingest/service/loop/standing_queries.hpp"
 #include "ingest/service/service_options.hpp"
@@ -67,6 +69,7 @@ class Pipeline {
     std::shared_ptr<KnownQueries> known =
         std::make_shared<KnownQueries>();  ///< queries that remember; it adds those that stand
     SchemaWaits& schemas;
+    AlertFeed* feed = nullptr;  ///< gets the alerts of committed batches, if there is one
   };
 
   Pipeline(const Context& context, Recovered recovered);
@@ -105,11 +108,12 @@ class Pipeline {
       std::string fingerprint;
       Count added = 0;
       Count removed = 0;
-      double seconds = 0;  ///< that matching took
+      double seconds = 0;  ///< QueryDelta::seconds
     };
     /// By name of the query, with its latest definition: since the start of the process, in committed batches.
     std::map<std::string, Matches, std::less<>> matches;
     std::map<std::string, Count, std::less<>> suppressed;  ///< by query: new matches that ALERT ONCE left out, if there are any
+    RecentTimes batch_times;                               ///< from a batch's first record to its commit
     std::optional<BatchMonitor::Now> under_way;            ///< a batch that takes long
     std::map<std::string, DeliveryStatistics, std::less<>> sinks;
     SnapshotStatistics snapshots;
@@ -166,6 +170,7 @@ class Pipeline {
   void report_backend();
   void committed(Commit&& commit);
   void count_matches(const Commit& commit);
+  void show(const Commit& commit) noexcept;
   void finish();
   void make_sure_of_ownership();
   void throw_ending() const;

@@ -17,8 +17,10 @@
 
 #include "deltamatch/error.hpp"
 #include "deltamatch/misfit.hpp"
+#include "ingest/service/http/alert_stream.hpp"
 #include "ingest/service/http/http_server.hpp"
 #include "ingest/service/http/metrics.hpp"
+#include "ingest/service/http/page_files.hpp"
 #include "ingest/service/http/query_routes.hpp"
 #include "ingest/service/http/service_routes.hpp"
 #include "ingest/service/kafka/ownership.hpp"
@@ -62,11 +64,12 @@ std::vector<std::string> output_topics(const ServiceOptions& options) {
 }
 
 struct Service::Impl {
-  Impl(ServiceOptions wanted, std::string_view version, Journal& told, ServiceReaders how)
+  Impl(ServiceOptions wanted, std::string_view program, Journal& told, ServiceReaders how)
       : options(std::move(wanted)),
         journal(told),
         readers(std::move(how)),
-        metrics(version),
+        version(program),
+        metrics(program),
         systemd(Systemd::from_environment()),
         book(options.queries, kafka::query_topic(options.application)),
         listed(std::make_shared<const std::vector<ListedQuery>>()) {}
@@ -92,10 +95,14 @@ struct Service::Impl {
   std::string status();
   std::string metrics_text();
   std::string not_ready();
+  [[nodiscard]] nlohmann::json alerts_json() const;
 
   const ServiceOptions options;
   Journal& journal;
   ServiceReaders readers;
+  const std::string version;
+  const std::int64_t started =
+      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
   Metrics metrics;
   Systemd systemd;
   std::stop_source stop;
@@ -108,6 +115,7 @@ struct Service::Impl {
   std::shared_ptr<Pipeline> pipeline;                      // guarded by mutex, like the next two
   std::shared_ptr<const std::vector<ListedQuery>> listed;  // those of the book
   std::uint64_t snapshot_failures = 0;                     // already counted in the metrics
+  AlertFeed feed;
   std::optional<HttpServer> http;
 };
 
@@ -147,7 +155,11 @@ void Service::Impl::serve_http() {
   std::ranges::move(query_routes({[this] { return list_queries(); }, readers.plan, readers.define,
                                   [this](const QueryRequest& request) { return change_query(request); }}),
                     std::back_inserter(routes));
-  http.emplace(options.http, std::move(routes), journal);
+  for (HttpRoute& route : page_routes()) routes.push_back(std::move(route));
+  routes.push_back(alert_route(feed));
+  HttpLimits limits;
+  limits.stream_pause = alert_stream_pause;
+  http.emplace(options.http, std::move(routes), journal, limits);
   journal.tell(Level::info, "listening", {{"address", fmt::format("{}:{}", options.http.host, http->port())}});
 }
 
@@ -237,8 +249,16 @@ void Service::Impl::own(const kafka::Cluster& cluster, const StateDirectory& dir
   const StartupContext context{
       with_all_queries, cluster,     directory, journal, [this](const std::string& now) { progress(now); },
       stop.get_token(), known.get(), schemas};
-  const Pipeline::Context around{
-      options, directory, input, *transactions, metrics, journal, [&ownership] { return ownership.owned(); }, known, schemas};
+  const Pipeline::Context around{options,
+                                 directory,
+                                 input,
+                                 *transactions,
+                                 metrics,
+                                 journal,
+                                 [&ownership] { return ownership.owned(); },
+                                 known,
+                                 schemas,
+                                 options.http.enabled ? &feed : nullptr};
   Recovered recovered = start_up(context, input, *transactions);
   QueryWish first;
   std::shared_ptr<Pipeline> working;
@@ -433,8 +453,27 @@ std::string Service::Impl::reload() {
   return out.dump();
 }
 
+/// Of the stream of alerts.
+nlohmann::json Service::Impl::alerts_json() const {
+  const AlertFeed::Statistics shown = feed.statistics();
+  const AlertFeed::Watchers& watchers = feed.watchers();
+  return {{"published", shown.alerts},
+          {"left_out", shown.left_out},
+          {"streams", watchers.open.load()},
+          {"most_streams", AlertStreamLimits{}.streams},
+          {"refused_streams", watchers.refused.load()},
+          {"cut_off", watchers.cut_off.load()},
+          {"missed", watchers.missed.load()}};
+}
+
 std::string Service::Impl::status() {
-  nlohmann::json out{{"v", 1}, {"application", options.application}, {"state", state_name(state)}};
+  nlohmann::json out{{"v", 1},
+                     {"application", options.application},
+                     {"state", state_name(state)},
+                     {"version", version},
+                     {"started", started},
+                     {"not_ready", not_ready()},
+                     {"alerts", alerts_json()}};
   std::shared_ptr<Pipeline> working;
   {
     const std::scoped_lock lock(mutex);

@@ -1,5 +1,6 @@
 #include "ingest/service/loop/status_json.hpp"
 
+#include <chrono>
 #include <variant>
 
 namespace deltamatch::ingest {
@@ -51,6 +52,15 @@ nlohmann::json to_json(const Pipeline::Status& status) {
     out["suspended"][query.name] = {{"batch", query.batch}, {"over", shortfall_name(query.shortfall)}};
   out["suppressed"] = nlohmann::json::object();
   for (const auto& [name, matches] : status.suppressed) out["suppressed"][name] = static_cast<std::uint64_t>(matches);
+  out["matches"] = nlohmann::json::object();
+  for (const auto& [name, matches] : status.matches)
+    out["matches"][name] = {{"appeared", static_cast<std::uint64_t>(matches.added)},
+                            {"vanished", static_cast<std::uint64_t>(matches.removed)},
+                            {"seconds", matches.seconds}};
+  if (const auto times = status.batch_times.summary())
+    out["batches"] = {
+        {"of", times->of}, {"last", times->last}, {"median", times->median}, {"p99", times->p99}, {"longest", times->longest}};
+  out["queue"] = {{"batches", status.commits.waiting}};
   if (status.under_way) {
     const BatchMonitor::Now& now = *status.under_way;
     out["under_way"] = {{"batch", now.batch}, {"seconds", now.seconds}, {"query", now.query}, {"matches", now.matches}};
@@ -59,6 +69,9 @@ nlohmann::json to_json(const Pipeline::Status& status) {
   for (const auto& [name, sink] : status.sinks) out["sinks"][name] = to_json(sink);
   out["snapshot"] = {
       {"batch", status.snapshots.last_batch}, {"made", status.snapshots.made}, {"failures", status.snapshots.failures}};
+  if (status.snapshots.last_made)
+    out["snapshot"]["age"] =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - *status.snapshots.last_made).count();
   out["transactions"] = status.commits.transactions;
   out["partitions"] = nlohmann::json::object();
   for (const auto& [partition, end] : status.committed.ends) out["partitions"][to_string(partition)]["committed"] = end;

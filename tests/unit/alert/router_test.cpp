@@ -127,6 +127,65 @@ TEST_F(Router, EachSinkGetsTheSignsThatItWantsOfItsQueries) {
   EXPECT_THAT(router.take()[0].size(), 0u);
 }
 
+TEST_F(Router, ThoseWhoLookOnSeeWhatAnySinkGetsOnce) {
+  SinkOptions iso = sink("iso");
+  iso.times = TimeForm::iso;
+  AlertRouter router = make({sink("both"), sink("new", Signs::added), iso, sink("few", Signs::both, 1)});
+  router.show(10);
+  router.set_queries(
+      std::vector{query("ring", {"both", "new"}), query("path", {"new", "iso"}), query("rest", {"few"}), query("counted", {})});
+  router.begin(3);
+  for (const char* name : {"ring", "path", "rest", "counted"}) {
+    write(router, name, false, 3);
+    write(router, name, true, 3);
+  }
+  router.end({.query = "path", .matches = 2, .shortfall = Shortfall::limit, .batch = 3});
+  router.commit();
+  EXPECT_EQ(router.take().size(), 4u);
+  AlertList seen = router.take_seen().list;
+  ASSERT_EQ(seen.size(), 6u);
+  EXPECT_EQ(seen[5], R"({"v":1,"query":"path","batch":3,"partial":"limit","matches":2})");
+  seen.cut(5);
+  EXPECT_THAT(brief(seen), ElementsAre("ring-3", "ring+3", "path-3", "path+3", "rest-3")) << "the last one meets a rate limit";
+  EXPECT_TRUE(router.take_seen().list.empty());
+  router.begin(4);
+  write(router, "ring", true, 4);
+  router.abort();
+  static_cast<void>(router.take());
+  EXPECT_TRUE(router.take_seen().list.empty()) << "what is not committed";
+}
+
+TEST_F(Router, OfAStreamedListThoseWhoLookOnReadTheTail) {
+  for (const std::size_t memory : {0, 700, 5000}) {
+    AlertRouter router = make({sink("one"), sink("two")}, {.bytes = memory, .folder = {}});
+    router.show(10);
+    router.set_queries(std::vector{query("ring", {"one", "two"}), query("path", {"two"})});
+    router.begin(1);
+    write(router, "ring", true, 1, 23);
+    router.commit();
+    router.begin(2);
+    write(router, "path", true, 2, 40);
+    router.abort();
+    router.begin(2);
+    write(router, "path", true, 2, 24);
+    router.commit();
+    const std::vector<AlertList> lists = router.take();
+    const SeenAlerts seen = router.take_seen();
+    ASSERT_TRUE(seen.list.streamed());
+    ASSERT_EQ(seen.list.size(), 47u);
+    EXPECT_EQ(texts(seen.list), texts(lists[1]));
+    EXPECT_EQ(seen.tail.alerts, 30u) << "of the last two multiples of 10, the earlier one";
+    AlertCursor cursor = seen.tail;
+    std::vector<std::string> tail;
+    seen.list.read(cursor, [&](std::string_view alert) {
+      tail.emplace_back(alert);
+      return true;
+    });
+    const std::vector<std::string> all = texts(lists[1]);
+    EXPECT_EQ(tail, std::vector<std::string>(all.begin() + 30, all.end())) << memory;
+  }
+}
+
 TEST_F(Router, AnUnknownSinkIsRefusedAndChangesNothing) {
   AlertRouter router = make({sink("a")});
   router.set_queries(std::vector{query("ring", {"a"})});

@@ -72,6 +72,21 @@ TEST(StatusTest, OfAlertOnceItTellsHowManyMatchesAreLeftOut) {
   EXPECT_EQ(to_json(status).at("suppressed"), (Json{{"fan", 12}}));
 }
 
+TEST(StatusTest, TellsRatesAndTimesOfCommittedBatches) {
+  Pipeline::Status status;
+  EXPECT_FALSE(to_json(status).contains("batches"));
+  EXPECT_FALSE(to_json(status).at("snapshot").contains("age"));
+  status.matches["ring"] = {"00ff", 12, 3, 0.25};
+  status.batch_times.add(0.5);
+  status.commits.waiting = 4;
+  status.snapshots.last_made = std::chrono::steady_clock::now() - std::chrono::seconds(90);
+  const Json told = to_json(status);
+  EXPECT_EQ(told.at("matches"), (Json{{"ring", {{"appeared", 12}, {"vanished", 3}, {"seconds", 0.25}}}}));
+  EXPECT_EQ(told.at("batches"), (Json{{"of", 1}, {"last", 0.5}, {"median", 0.5}, {"p99", 0.5}, {"longest", 0.5}}));
+  EXPECT_EQ(told.at("queue"), (Json{{"batches", 4}}));
+  EXPECT_NEAR(told.at("snapshot").at("age").get<double>(), 90, 5);
+}
+
 TEST(StatusTest, OfReadingItTellsWhatIsRefusedAndDoubtful) {
   Pipeline::Status status;
   EXPECT_EQ(to_json(status).at("warnings"), Json::array());
