@@ -60,15 +60,7 @@ OnUnreadable on_unreadable(OnError policy) noexcept {
 
 class FileStream final : public UpdateStream {
  public:
-  FileStream(ByteBuffer bytes, const ReadOptions& options) : options_(options), name_(bytes.name()), doubts_(options.spelling) {
-    options_.codec.doubts = &doubts_;
-    if (options.on_error == OnError::dead_letter) {
-      if (!options.letters && options.dead_letters.empty())
-        throw Error(ErrorKind::usage, name_, "dead letters need a file", "name one with dead-letters");
-      letters_ = options.letters ? options.letters : make_dead_letter_file(options.dead_letters);
-      if (!options.letters) letters_->commit();  // so a file that cannot be made is reported now
-    }
-    format_ = options.format;
+  FileStream(ByteBuffer bytes, const ReadOptions& options) : FileStream(bytes.name(), options) {
     for (const FormatTraits& traits : formats()) {
       if (!format_ && !traits.magic.empty() && bytes.begins_with(traits.magic)) format_ = traits.format;
     }
@@ -76,10 +68,15 @@ class FileStream final : public UpdateStream {
       open_bytes(std::move(bytes), traits_of(*format_));
     else
       open_text(std::move(bytes));
-    watch_ids();
-    batcher_.emplace(*source_, *codec_, doubts_, options.limits, on_unreadable(options.on_error), options.cuts,
-                     options.max_ahead);
-    if (options.read_ahead != 0) reader_.emplace(*batcher_, *source_, options.read_ahead);
+    begin();
+  }
+
+  FileStream(std::string name, std::unique_ptr<RecordSource> source, const MakeCodec& make_codec, const ReadOptions& options)
+      : FileStream(std::move(name), options) {
+    format_.reset();
+    codec_ = make_codec(options_.codec);
+    source_ = std::move(source);
+    begin();
   }
 
   Arrival next_within(PositionedBatch& batch, std::chrono::milliseconds timeout) override {
@@ -164,6 +161,24 @@ class FileStream final : public UpdateStream {
   [[nodiscard]] const std::string& name() const noexcept override { return name_; }
 
  private:
+  FileStream(std::string name, const ReadOptions& options)
+      : options_(options), name_(std::move(name)), format_(options.format), doubts_(options.spelling) {
+    options_.codec.doubts = &doubts_;
+    if (options.on_error != OnError::dead_letter) return;
+    if (!options.letters && options.dead_letters.empty())
+      throw Error(ErrorKind::usage, name_, "dead letters need a file", "name one with dead-letters");
+    letters_ = options.letters ? options.letters : make_dead_letter_file(options.dead_letters);
+    if (!options.letters) letters_->commit();  // so a file that cannot be made is reported now
+  }
+
+  /// Begins to read, once source and codec are there.
+  void begin() {
+    watch_ids();
+    batcher_.emplace(*source_, *codec_, doubts_, options_.limits, on_unreadable(options_.on_error), options_.cuts,
+                     options_.max_ahead);
+    if (options_.read_ahead != 0) reader_.emplace(*batcher_, *source_, options_.read_ahead);
+  }
+
   Arrival fill(PositionedBatch& batch) { return batcher_->fill(batch) ? Arrival::batch : Arrival::ended; }
 
   void count_records(const PositionedBatch& batch, std::span<const Reject> rejects) {
@@ -254,7 +269,7 @@ class FileStream final : public UpdateStream {
   /// An option without its value, as the user writes it.
   [[nodiscard]] std::string option(std::string_view name) const {
     std::string text = options_.spelling(name, "");
-    text.resize(text.find_last_not_of(": '") + 1);  // without the empty value
+    text.resize(text.find_last_not_of(": '=") + 1);  // without the empty value
     return text;
   }
 
@@ -337,10 +352,10 @@ class FileStream final : public UpdateStream {
   /// What to do about records without times, if edges are kept for a window or for WITHIN.
   [[nodiscard]] std::string no_time() const {
     std::string window = options_.spelling.common("window", "");
-    window.resize(window.find_last_not_of(": ") + 1);
+    window.resize(window.find_last_not_of(": '=") + 1);
     if (options_.window == 0) window = "WITHIN";
     return fmt::format("if no record has a time, leave {} out; if some field holds it, name it in {}, else ", window,
-                       option("columns"));
+                       options_.spelling.as_keywords ? "time" : option("columns"));
   }
 
   /// Says what is wrong with an update that was refused after it had been read.
@@ -362,10 +377,13 @@ class FileStream final : public UpdateStream {
 
   void report(const DeadLetter& letter, std::string_view advice = "") {
     if (options_.on_error == OnError::fail) {
-      const std::string_view else_skip = options_.spelling.in_configuration ? "" : ", or set on-error to skip or dead-letter";
-      throw Error(
+      std::string_view else_skip = ", or set on-error to skip or dead-letter";
+      if (options_.spelling.in_configuration) else_skip = "";
+      if (options_.spelling.as_keywords) else_skip = ", or give on_error='skip'";
+      throw RefusedRecord(
           source_->where(letter.position), fmt::format("{}: {}", reject_name(letter.reason), letter.message),
-          fmt::format("{}correct the record{}", advice.empty() ? advice_about(letter) : std::string(advice), else_skip));
+          fmt::format("{}correct the record{}", advice.empty() ? advice_about(letter) : std::string(advice), else_skip),
+          letter.position, letter.reason);
     }
     letters_->write(letter);
   }
@@ -404,6 +422,11 @@ std::unique_ptr<UpdateStream> open_stream(const std::string& path, const ReadOpt
 
 std::unique_ptr<UpdateStream> open_memory(std::string_view bytes, const std::string& name, const ReadOptions& options) {
   return open_stream(memory_input(bytes, name), options);
+}
+
+std::unique_ptr<UpdateStream> open_records(std::string name, std::unique_ptr<RecordSource> source, const MakeCodec& make_codec,
+                                           const ReadOptions& options) {
+  return std::make_unique<FileStream>(std::move(name), std::move(source), make_codec, options);
 }
 
 }  // namespace deltamatch::ingest

@@ -22,6 +22,7 @@
 
 #include "deltamatch/attribute.hpp"
 #include "deltamatch/batch.hpp"
+#include "deltamatch/error.hpp"
 #include "deltamatch/id.hpp"
 #include "deltamatch/update.hpp"
 #include "ingest/batch/batch_source.hpp"
@@ -106,6 +107,27 @@ class UpdateStream {
 };
 static_assert(BatchSource<UpdateStream, PositionedBatch>);
 
+/// The first refused record, which ends a run with OnError::fail.
+class RefusedRecord final : public Error {
+ public:
+  RefusedRecord(std::string_view where, std::string_view what, std::string_view remedy, Position at, RejectReason reason)
+      : Error(where, what, remedy), at_(at), reason_(reason), where_(where), what_(what), remedy_(remedy) {}
+
+  [[nodiscard]] Position at() const noexcept { return at_; }
+  [[nodiscard]] RejectReason reason() const noexcept { return reason_; }
+  [[nodiscard]] const std::string& where() const noexcept { return where_; }
+  /// What is wrong, without the place and the remedy.
+  [[nodiscard]] const std::string& fault() const noexcept { return what_; }
+  [[nodiscard]] const std::string& remedy() const noexcept { return remedy_; }
+
+ private:
+  Position at_;
+  RejectReason reason_;
+  std::string where_;
+  std::string what_;
+  std::string remedy_;
+};
+
 /// An open input of which nothing has been read yet. What it says of itself may decide how all inputs are read.
 struct Input {
   ByteBuffer bytes;
@@ -125,5 +147,12 @@ struct Input {
 [[nodiscard]] std::unique_ptr<UpdateStream> open_stream(const std::string& path, const ReadOptions& options = {});
 [[nodiscard]] std::unique_ptr<UpdateStream> open_memory(std::string_view bytes, const std::string& name,
                                                         const ReadOptions& options = {});
+
+/// Makes the codec of records that are no file's. The options have the doubts of the stream.
+using MakeCodec = std::function<std::unique_ptr<Codec>(const CodecOptions& options)>;
+/// Reads records that come from somewhere else than from a file, such as the rows of a table. Of the options, the format means
+/// nothing. Dead letters have the bytes of records, which those of a table lack. Edges are directed.
+[[nodiscard]] std::unique_ptr<UpdateStream> open_records(std::string name, std::unique_ptr<RecordSource> source,
+                                                         const MakeCodec& make_codec, const ReadOptions& options = {});
 
 }  // namespace deltamatch::ingest

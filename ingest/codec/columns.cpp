@@ -147,7 +147,7 @@ std::string spell(const OptionSpelling& spelling, std::string_view option, std::
   const bool bare = !value.empty() && std::ranges::all_of(value, [&](char c) {
     return plain(c) || std::string_view("_-.,=:/@+%").find(c) != std::string_view::npos;
   });
-  if (bare || spelling.in_configuration) return spelling(option, value);
+  if (bare || spelling.in_configuration || spelling.as_keywords) return spelling(option, value);
   std::string quoted;
   for (const char c : value) quoted += c == '\'' ? std::string(R"('\'')") : std::string(1, c);
   return spelling(option, fmt::format("'{}'", quoted));

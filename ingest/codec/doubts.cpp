@@ -77,7 +77,31 @@ std::string to_string(const Warning& warning) {
   return text;
 }
 
+namespace {
+
+/// `time_unit='us'`. Roles of columns are arguments of their own: "source=a,target=b" is `source='a', target='b'`.
+std::string spell_keywords(std::string_view option, std::string_view value) {
+  const auto argument = [](std::string_view name, std::string_view text) {
+    std::string key(name == "edge" ? "key" : name);
+    std::ranges::replace(key, '-', '_');
+    return text == "none" || text.empty() ? fmt::format("{}={}", key, text.empty() ? "''" : "None")
+                                          : fmt::format("{}='{}'", key, text);
+  };
+  if (option != "columns" || value.find('=') == std::string_view::npos) return argument(option, value);
+  std::string text;
+  while (!value.empty()) {
+    const std::string_view entry = value.substr(0, value.find(','));
+    value.remove_prefix(std::min(entry.size() + 1, value.size()));
+    const std::size_t sign = std::min(entry.find('='), entry.size() - 1);
+    text += (text.empty() ? "" : ", ") + argument(entry.substr(0, sign), entry.substr(sign + 1));
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string OptionSpelling::operator()(std::string_view option, std::string_view value) const {
+  if (as_keywords) return spell_keywords(option, value);
   if (!in_configuration) return fmt::format("--{}{} {}", prefix, option, value);
   std::string key(option);
   std::ranges::replace(key, '-', '_');

@@ -27,14 +27,15 @@ struct Warning {
 /// "a.csv:3: what; remedy", with the count if it is more than one.
 [[nodiscard]] std::string to_string(const Warning& warning);
 
-/// How a remedy spells an option: `--graph-time-unit ms`, or `time_unit: ms` in a configuration.
+/// How a remedy spells an option: `--graph-time-unit ms`, `time_unit: ms` in a configuration, or `time_unit='ms'`.
 struct OptionSpelling {
   std::string prefix;  ///< of options about one kind of input on a command line: "", "graph-" or "labels-"
   bool in_configuration = false;
+  bool as_keywords = false;  ///< arguments of a function in Python
   [[nodiscard]] std::string operator()(std::string_view option, std::string_view value) const;
   /// Spells an option that is about all inputs.
   [[nodiscard]] std::string common(std::string_view option, std::string_view value) const {
-    return OptionSpelling{{}, in_configuration}(option, value);
+    return OptionSpelling{{}, in_configuration, as_keywords}(option, value);
   }
 };
 

@@ -1,0 +1,463 @@
+"""The engine: a graph, its standing patterns, and batches."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from deltamatch import _core
+from deltamatch._frames import give, kind_of, source_of
+from deltamatch._options import (
+    ColumnOptions,
+    FrameOptions,
+    GraphOptions,
+    PatternOptions,
+    Span,
+    check_names,
+    declare,
+    graph_settings,
+    microseconds,
+    needs_columns,
+    pattern_settings,
+    read_settings,
+)
+from deltamatch._patterns import Patterns, query_error, read_patterns
+from deltamatch.errors import ConfigurationError, IncompleteError, InputWarning, RecordError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+__all__ = ["Engine", "Report"]
+
+_EVERYTHING = (1 << 64) - 1
+
+# Some arguments are called `list`.
+list_of_names = list[str]
+list_of_patterns = list[_core.Pattern]
+list_of_results = list[tuple[int, str]]
+
+
+@dataclass
+class Report:
+    """What the rows of a frame became.
+
+    Attributes:
+        records: rows that mean something, also refused ones.
+        updates: updates that the engine took.
+        batches: batches that they made.
+        inserted, deleted, expired: edges in the net batches.
+        ignored: updates that changed nothing, by cause.
+        refused: rows that were left out, by reason.
+        queries: for each pattern the number of ``new`` and ``removed`` matches, those ``suppressed`` by ALERT ONCE, and the
+            ``partial_batches`` in which it exceeded max_matches.
+        seconds: of each step.
+        warnings: what is doubtful, as it was warned of.
+    """
+
+    records: int = 0
+    updates: int = 0
+    batches: int = 0
+    inserted: int = 0
+    deleted: int = 0
+    expired: int = 0
+    ignored: dict[str, int] = field(default_factory=dict)
+    refused: dict[str, int] = field(default_factory=dict)
+    queries: dict[str, dict[str, int]] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+
+def _conclude(reading: _core.Reading, depth: int) -> Report:
+    """Ends reading, and warns of what is doubtful."""
+    told = dict(reading.report())
+    texts = [text for _, text in told.pop("warnings")]
+    first = told.pop("first_refusals")
+    refused = sum(told["refused"].values())
+    if refused:
+        places = "; ".join(f"{where}: {reason}: {message}" for reason, where, message in first)
+        texts.append(f"{refused} of {told['records']} rows are refused and left out; the first for each reason: {places}")
+    for name, counts in told["queries"].items():
+        if counts["partial_batches"]:
+            texts.append(f"pattern {name}: stopped by max_matches in {counts['partial_batches']} batches, so the answer is partial")
+    for text in texts:
+        warnings.warn(text, InputWarning, stacklevel=depth + 1)
+    return Report(**told, warnings=texts)
+
+
+class Engine:
+    """A graph with standing patterns. Batches of updates make matches appear and vanish.
+
+    ::
+
+        with deltamatch.Engine(edges="keyed", attributes="amount:decimal(2)") as engine:
+            engine.register({"ring": "MATCH (a)-[t:TRANSFER]->{3,6}(a) WITHIN 24h"})
+            for frame in frames:
+                matches = engine.process(frame)
+
+    Arguments are those of ``deltamatch.replay`` about the graph, the columns and what becomes of bad rows. Types of attributes
+    that are not given follow from the first frame. Not thread-safe: one thread at a time may call it. It uses ``threads``
+    threads inside, by default all of the machine, and lets other threads of Python run meanwhile.
+
+    Raises:
+        ConfigurationError: arguments contradict each other.
+    """
+
+    def __init__(self, **options: Unpack[FrameOptions]) -> None:
+        check_names("Engine", options)
+        self._options: dict[str, Any] = dict(options)
+        self._held: _core.Engine | None = None
+        self._closed = False
+        self._standing: dict[str, tuple[_core.Pattern, dict[str, Any], bool, int | None]] = {}
+        self._ids: dict[str, int] = {}
+        self._declared: dict[str, list[tuple[str, str, str]]] = {}
+        self._kind = "table"
+        self._noted: list[_core.Pattern] = []
+        self._report = Report()
+        settings = graph_settings(self._options)
+        derived = needs_columns(options.get("attributes"), "attributes") or needs_columns(
+            options.get("vertex_attributes"), "vertex_attributes"
+        )
+        if not derived:
+            self._make(None, None)
+        else:
+            _core.Engine(settings)  # what is wrong is told now
+
+    # The life of the engine.
+
+    def _make(self, frame: _core.Source | None, vertices: _core.Source | None) -> _core.Engine:
+        """Makes the engine, once it is known which attributes there are."""
+        options = self._options
+        noted = [*(pattern for pattern, _, _, _ in self._standing.values()), *self._noted]
+        read = [pattern.attributes for pattern in noted]
+        of_edges = set().union(*(edges for edges, _ in read)) if options.get("edges", "simple") != "simple" else set()
+        self._declared = {
+            "attributes": declare(options.get("attributes"), of_edges, frame, "attributes", "frame"),
+            "vertex_attributes": declare(
+                options.get("vertex_attributes"), set().union(*(of for _, of in read)), vertices, "vertex_attributes", "vertices"
+            ),
+        }
+        self._held = _core.Engine({**graph_settings(options), **self._declared})
+        for name, (pattern, settings, listing, most) in self._standing.items():
+            self._add(name, pattern, settings, listing, most)
+        return self._held
+
+    def _engine(self, frame: _core.Source | None = None, vertices: _core.Source | None = None) -> _core.Engine:
+        if self._closed:
+            raise ConfigurationError.of("engine", "it is closed", "make another one")
+        return self._held if self._held is not None else self._make(frame, vertices)
+
+    def close(self) -> None:
+        """Frees the graph. Nothing can be called afterwards."""
+        self._held = None
+        self._closed = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes a snapshot of graph, window, batch number and digest: a file that ``restore`` and the program read.
+
+        Patterns are not part of it; register them again. The file is written aside and renamed.
+        """
+        self._engine().save(os.fspath(path))
+
+    @classmethod
+    def restore(cls, path: str | os.PathLike[str], **options: Unpack[ColumnOptions]) -> Self:
+        """Makes an engine with the state of a snapshot, which brings direction, window and attributes.
+
+        Arguments are those about columns and bad rows.
+
+        Raises:
+            Error: the file is torn, corrupt or of another version.
+        """
+        threads = int(options.pop("threads", 0))  # type: ignore[typeddict-item]
+        check_names("restore", options)
+        held = _core.Engine.restore(os.fspath(path), threads)
+        saved = held.options
+        engine = cls(**options, edges=saved["edges"], directed=saved["directed"], attributes={}, vertex_attributes={})
+        engine._held = held
+        engine._declared = {
+            "attributes": [(name, type_, name) for name, type_ in saved["attributes"]],
+            "vertex_attributes": [(name, type_, name) for name, type_ in saved["vertex_attributes"]],
+        }
+        return engine
+
+    # Patterns.
+
+    def _add(self, name: str, pattern: _core.Pattern, settings: dict[str, Any], listing: bool, most: int | None) -> None:
+        assert self._held is not None
+        try:
+            self._ids[name] = self._held.add(pattern, settings, listing, most)
+        except ConfigurationError as error:
+            raise query_error(error, name) from None
+
+    def register(
+        self,
+        patterns: Patterns,
+        *,
+        within: Span | None = None,
+        list: bool = True,
+        max_matches: int | None = None,
+        **options: Unpack[PatternOptions],
+    ) -> list[str]:
+        """Registers standing patterns, whose matches are reported from the next batch on. Returns their names.
+
+        Args:
+            patterns: a pattern, the path of a file or a folder, several of them, or a dict of names and patterns.
+            within: WITHIN of patterns that have none, such as '24h'.
+            list: whether matches are listed; else they are only counted (``report.queries``).
+            max_matches: stop a pattern in a batch after so many new and removed matches. A warning tells.
+
+        Raises:
+            QueryError: a pattern cannot be read, or does not fit the graph.
+            ConfigurationError: a name is taken.
+        """
+        check_names("register", options)
+        read = read_patterns(patterns, self._options.get("directed", True))
+        span = microseconds(within, "within")
+        for pattern in read:
+            if pattern.name in self._standing:
+                raise ConfigurationError.of(pattern.where, f"the name '{pattern.name}' is taken", "give it another name, or unregister the other")
+            if span is not None and pattern.within is None:
+                pattern.within = span
+            self._check_window(pattern)
+        settings = pattern_settings({**self._options, **options})
+        added: list_of_names = []
+        try:
+            for pattern in read:
+                if self._held is not None:
+                    self._add(pattern.name, pattern, settings, list, max_matches)
+                self._standing[pattern.name] = (pattern, settings, list, max_matches)
+                added.append(pattern.name)
+        except Exception:
+            for name in added:
+                self.unregister(name)
+            raise
+        return added
+
+    def _check_window(self, pattern: _core.Pattern) -> None:
+        options = self._held.options if self._held is not None else graph_settings(self._options)
+        window, within = options["window"], pattern.within
+        if window and within and within + (options["allowed_lateness"] or 0) > window:
+            text = f"window: edges live for the window only, and matches of {pattern.name} may span more; make the window as long, or leave it out"
+            warnings.warn(text, InputWarning, stacklevel=3)
+
+    def unregister(self, name: str) -> None:
+        """Removes a standing pattern.
+
+        Raises:
+            ConfigurationError: there is none of that name.
+        """
+        if name not in self._standing:
+            raise ConfigurationError.of(f"pattern {name}", "there is no such pattern", f"registered are: {', '.join(self._standing) or 'none'}")
+        if self._held is not None:
+            self._held.remove(self._ids.pop(name))
+        del self._standing[name]
+
+    @property
+    def patterns(self) -> dict[str, str]:
+        """The text of each standing pattern, by name."""
+        return {name: pattern.text for name, (pattern, _, _, _) in self._standing.items()}
+
+    # Frames.
+
+    def _open(self, source: _core.Source, *, vertices: bool = False, **more: Any) -> _core.Reading:
+        engine = self._engine(vertices=source) if vertices else self._engine(frame=source)
+        settings = read_settings(self._options, self._declared, vertices)
+        return engine.open(source, {**settings, **more})
+
+    def load(self, frame: Any, *, vertices: bool = False) -> Report:
+        """Applies a frame without matching: the start graph, or with ``vertices`` the vertices with labels and attributes.
+
+        Raises:
+            RecordError: a row is refused. The rows before it are in the graph.
+        """
+        source = source_of(frame, "vertices" if vertices else "start")
+        if self._kind == "table":
+            self._kind = kind_of(frame)
+        return self._load(source, vertices=vertices, watch_ids=False)
+
+    def _load(self, source: _core.Source, *, vertices: bool, watch_ids: bool) -> Report:
+        reading = self._open(source, vertices=vertices, watch_ids=watch_ids, read_ahead=1, batch=1 << 14, within_window=True)
+        self._engine().load(reading)
+        self._report = _conclude(reading, 3)
+        return self._report
+
+    def _read(self, patterns: Patterns | None) -> None:
+        """Notes which attributes patterns read, before the engine is made."""
+        if patterns is not None:
+            self._noted = read_patterns(patterns, self._options.get("directed", True))
+
+    def process(self, frame: Any) -> Any:
+        """Applies a frame as one batch. Returns the matches that appeared and vanished, as a frame of the same kind.
+
+        The window, and WITHIN, hold row by row: where they ask for it, the engine cuts the frame into several batches.
+        ``report`` then has the counts.
+
+        Raises:
+            RecordError: a row is refused. If it cannot be read, nothing is applied. The engine may refuse it, for example
+                because of another label of a vertex. Then the rows before it have been applied, and ``matches`` has what they
+                changed.
+        """
+        self._kind = kind_of(frame)
+        reading = self._open(source_of(frame, "frame"))
+        for matches in self._run(reading, self._kind, _EVERYTHING, whole=True):
+            pass
+        self._report = _conclude(reading, 2)
+        return matches
+
+    def _run(self, reading: _core.Reading, kind: str, most: int, *, whole: bool = False) -> Iterator[Any]:
+        """Frames of matches, each once there are so many. The last one may be empty."""
+        engine = self._engine()
+        more = True
+        while more:
+            try:
+                more = engine.advance(reading, most, whole)
+            except RecordError as error:
+                error.matches = give(engine.take(), kind)
+                raise
+            except KeyboardInterrupt:
+                engine.take()  # what the next frame finds is not mixed with it
+                raise
+            yield give(engine.take(), kind)
+
+    # The graph as it stands.
+
+    def match(self, patterns: Patterns, *, limit: int | None = None, timeout: Span | None = None, **options: Unpack[PatternOptions]) -> Any:
+        """The matches of the graph as it stands, as a frame of the kind that came in last.
+
+        Args:
+            limit: list at most so many matches of a pattern.
+            timeout: stop a pattern after this time.
+
+        Raises:
+            QueryError: a pattern cannot be read, or does not fit.
+            IncompleteError: the time-out ended it; ``found`` has the matches found.
+        """
+        check_names("match", options)
+        read = read_patterns(patterns, self._options.get("directed", True))
+        results, table = self._match(read, options, True, limit, timeout)
+        found = give(table, self._kind)
+        stopped = [pattern.name for pattern, (_, shortfall) in zip(read, results) if shortfall == "timeout"]
+        if stopped:
+            raise _incomplete(f"pattern {', '.join(stopped)}", found)
+        return found
+
+    def _match(
+        self, patterns: list_of_patterns, options: Mapping[str, Any], listing: bool, limit: int | None, timeout: Span | None
+    ) -> tuple[list_of_results, Any]:
+        settings = pattern_settings({**self._options, **options})
+        try:
+            return self._engine().match(patterns, settings, listing, limit, microseconds(timeout, "timeout"))
+        except ConfigurationError as error:
+            raise query_error(error, ", ".join(pattern.name for pattern in patterns)) from None
+
+    def count(self, patterns: Patterns, *, timeout: Span | None = None, **options: Unpack[PatternOptions]) -> dict[str, int]:
+        """The number of matches of the graph as it stands, by pattern. Counts are exact, however large.
+
+        Raises:
+            IncompleteError: the time-out ended it; ``found`` has lower bounds.
+        """
+        counting = options.pop("count", None)
+        check_names("count", options)
+        chosen: dict[str, Any] = {**options, **({} if counting is None else {"count": counting})}
+        read = read_patterns(patterns, self._options.get("directed", True))
+        results, _ = self._match(read, chosen, False, None, timeout)
+        counts = {pattern.name: count for pattern, (count, _) in zip(read, results)}
+        stopped = [pattern.name for pattern, (_, shortfall) in zip(read, results) if shortfall]
+        if stopped:
+            raise _incomplete(f"pattern {', '.join(stopped)}", counts)
+        return counts
+
+    def motifs(self, k: int, *, where: str | None = None, timeout: Span | None = None) -> Any:
+        """How often each connected pattern of ``k`` vertices occurs as an induced subgraph: a frame of motif, name, vertices,
+        edges and count. Directions, labels and parallel edges do not count.
+
+        Args:
+            k: 2 to 8.
+            where: a condition such as 'edges >= 5 and max_degree <= 3' (docs/guide/mining.md).
+
+        Raises:
+            IncompleteError: the time-out ended it; ``found`` has lower bounds.
+        """
+        return self._mined(_core.motifs(self._engine(), k, where, self._threads(), microseconds(timeout, "timeout")), "motifs")
+
+    def cliques(self, k: int | None = None, *, list: bool = False, limit: int | None = None, timeout: Span | None = None) -> Any:
+        """How many cliques of ``k`` vertices there are, or of every size: a frame of vertices and count.
+
+        Args:
+            list: a frame of the cliques instead: a list of vertices each. Needs ``k``.
+            limit: list at most so many.
+
+        Raises:
+            IncompleteError: the time-out ended it; ``found`` has lower bounds, or the cliques found.
+        """
+        span = microseconds(timeout, "timeout")
+        if not list:
+            return self._mined(_core.cliques(self._engine(), k, self._threads(), span), "cliques")
+        if k is None:
+            raise ConfigurationError.of("cliques", "cliques of every size cannot be listed", "give k")
+        return self._mined(_core.listed_cliques(self._engine(), k, limit, self._threads(), span), "cliques")
+
+    def _threads(self) -> int:
+        return int(self._options.get("threads", 0))
+
+    def _mined(self, mined: tuple[_core.ArrowTable, bool], what: str) -> Any:
+        table, complete = mined
+        found = give(table, self._kind)
+        if not complete:
+            raise _incomplete(what, found)
+        return found
+
+    def explain(self, pattern: str) -> str:
+        """The plans of a pattern as text, with estimates from the graph."""
+        (read,) = read_patterns(pattern, self._options.get("directed", True))
+        return self._engine().explain(read, pattern_settings(self._options))
+
+    # Figures.
+
+    @property
+    def report(self) -> Report:
+        """What the rows of the last frame became."""
+        return self._report
+
+    @property
+    def batch(self) -> int:
+        """The number of the latest batch: 0 before the first."""
+        return self._engine().batch if self._held is not None else 0
+
+    @property
+    def watermark(self) -> int | None:
+        """The event time up to which the stream is complete, in microseconds since the epoch."""
+        return self._engine().watermark if self._held is not None else None
+
+    @property
+    def digest(self) -> str:
+        """The running digest: equal for engines that took the same batches (contract, docs/contract.md)."""
+        return self._engine().digest
+
+    @property
+    def graph(self) -> dict[str, int]:
+        """The number of ``vertices`` and ``edges``, and the ``bytes`` that they take."""
+        return self._engine().graph
+
+
+
+
+def _incomplete(where: str, found: Any) -> IncompleteError:
+    error = IncompleteError(f"{where}: stopped by timeout, so the answer is partial; raise timeout for all of it")
+    error.where, error.what, error.remedy = where, "stopped by timeout, so the answer is partial", "raise timeout for all of it"
+    error.found = found
+    return error
+
+
+def make_graph_options(options: Mapping[str, Any]) -> GraphOptions:
+    """The arguments about the graph alone."""
+    return {key: options[key] for key in GraphOptions.__annotations__ if key in options}  # type: ignore[return-value]

@@ -1,0 +1,73 @@
+"""Tables of results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from deltamatch import _core
+from deltamatch.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa  # type: ignore[import-untyped]
+
+__all__ = ["Table"]
+
+
+class Table:
+    """A table of results in Arrow's memory.
+
+    Whatever speaks Arrow's PyCapsule interface takes it without a copy: ``pyarrow.table(t)``, ``polars.DataFrame(t)``, or
+    DuckDB, by the name of the variable in a query.
+    """
+
+    def __init__(self, held: _core.ArrowTable) -> None:
+        self._held = held
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._held.__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_schema__(self) -> object:
+        return self._held.__arrow_c_schema__()
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def __repr__(self) -> str:
+        return f"<deltamatch.Table of {len(self)} rows: {', '.join(self.column_names)}>"
+
+    @property
+    def column_names(self) -> list[str]:
+        """The names of the columns, in their order."""
+        return list(self._held.column_names)
+
+    def to_pylist(self) -> list[dict[str, Any]]:
+        """The rows as dictionaries. Needs no other package. O(cells)."""
+        rows: list[dict[str, Any]] = self._held.to_pylist()
+        return rows
+
+    def to_arrow(self) -> pa.Table:
+        """The table as one of pyarrow, without a copy."""
+        try:
+            import pyarrow
+        except ImportError:
+            raise ConfigurationError.of("to_arrow", "pyarrow is not installed", "pip install pyarrow") from None
+        return pyarrow.table(self)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The table as a frame of pandas, which copies. Structs are dictionaries, lists are arrays or lists."""
+        import pandas
+
+        try:
+            import pyarrow
+        except ImportError:
+            return pandas.DataFrame(self.to_pylist(), columns=self.column_names)
+        frame: pd.DataFrame = pyarrow.table(self).to_pandas()
+        return frame
+
+    def to_polars(self) -> pl.DataFrame:
+        """The table as a frame of polars."""
+        import polars
+
+        return polars.DataFrame(self)

@@ -1,0 +1,199 @@
+"""What is read, what is refused, and how it is told."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import pathlib
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from conftest import rows_of
+
+import deltamatch
+
+EDGE = "(a)-->(b)"
+NAMED = "(a)-[t]->(b)"
+
+
+def refused(frame: Any, **options: Any) -> deltamatch.RecordError:
+    with pytest.raises(deltamatch.RecordError) as caught:
+        deltamatch.replay(frame, EDGE, **options)
+    return caught.value
+
+
+def wrong(frame: Any, patterns: Any = EDGE, **options: Any) -> deltamatch.ConfigurationError:
+    with pytest.raises(deltamatch.ConfigurationError) as caught:
+        deltamatch.replay(frame, patterns, **options)
+    return caught.value
+
+
+def test_floats_that_are_whole_numbers_are_integers() -> None:
+    matches = deltamatch.replay(pd.DataFrame({"source": [12.0, 3.0], "target": [1.0, 2.0]}), EDGE)
+    assert {tuple(row.values()) for row in matches["bindings"]} == {(12, 1), (3, 2)}
+    assert all(isinstance(vertex, int) for row in matches["bindings"] for vertex in row.values())
+
+
+@pytest.mark.parametrize("bad", [12.5, float("nan"), float("inf"), 2.0**60])
+def test_other_floats_are_refused_with_row_and_column(bad: float) -> None:
+    error = refused(pd.DataFrame({"payer": [1.0, bad], "target": [5, 2]}), source="payer")
+    assert error.row == 1 and error.reason == "bad_id" and error.where == "frame, row 1"
+    assert "payer" in error.what
+    assert "on_error='skip'" in error.remedy
+    assert len(error.matches) == 1
+
+
+def test_amounts_that_are_floats_must_be_declared() -> None:
+    frame = pd.DataFrame({"source": [1, 2], "target": [2, 3], "amount": [0.1, 12.34]})
+    error = wrong(frame, NAMED + " WHERE t.amount > 1", edges="events")
+    assert "attributes={'amount': 'decimal(2)'}" in error.remedy
+    matches = deltamatch.replay(frame, NAMED + " WHERE t.amount > 1", edges="events", attributes={"amount": "decimal(2)"})
+    assert matches["edges"][0][0]["attributes"] == {"amount": decimal.Decimal("12.34")}
+    error = refused(frame.assign(amount=[0.1, 12.345]), edges="events", attributes="amount:decimal(2)")
+    assert "more than 2 digits after the point" in error.what
+
+
+@pytest.mark.parametrize(
+    ("values", "type_"),
+    [
+        (pa.array([1, None], pa.int32()), "int"),
+        (pa.array([decimal.Decimal("1.50"), None], pa.decimal128(10, 2)), "decimal(2)"),
+        (pa.array([True, None]), "bool"),
+        (pa.array(["card", None]), "symbol"),
+        (pa.array(["card", None]).dictionary_encode(), "symbol"),
+        (pa.array(["card of a length beyond twelve", None], pa.string_view()), "symbol"),
+        (pa.array(["card", None], pa.large_string()), "symbol"),
+        (pa.array([datetime.datetime(2024, 1, 1), None], pa.timestamp("ns", "Asia/Tokyo")), "time"),
+        (pa.array([datetime.date(2024, 1, 1), None]), "time"),
+    ],
+)
+def test_types_of_attributes_follow_from_columns(values: pa.Array, type_: str, tmp_path: pathlib.Path) -> None:
+    frame = pa.table({"source": [1, 2], "target": [2, 3], "it": values})
+    engine = deltamatch.Engine(edges="events", attributes=["it"])
+    engine.register(EDGE)
+    engine.process(frame)
+    assert engine._engine().options["attributes"] == [("it", type_)]
+    rows = rows_of(engine.match(EDGE))
+    got = {row["edges"][0]["source"]: row["edges"][0]["attributes"]["it"] for row in rows}
+    expected = values.to_pylist()[0]
+    if type_ == "time":
+        expected = pd.Timestamp(expected).tz_localize("UTC") if pd.Timestamp(expected).tz is None else pd.Timestamp(expected).tz_convert("UTC")
+    assert got[1] == expected and got[2] is None
+
+
+def test_objects_of_python_are_read() -> None:
+    frame = pd.DataFrame(
+        {
+            "source": pd.Series([1, "x", np.int64(3), 4.0], dtype=object),
+            "target": [9, 9, 9, 9],
+            "at": pd.Series([datetime.datetime(2024, 1, 1, tzinfo=datetime.timezone.utc), pd.NaT, None, "2024-01-02"], dtype=object),
+            "amount": pd.Series([decimal.Decimal("1.5"), decimal.Decimal("-0.25"), None, 7], dtype=object),
+        }
+    )
+    matches = deltamatch.replay(frame, EDGE, time="at", edges="events", attributes={"amount": "decimal(2)"})
+    edges = {row["edges"][0]["source"]: row["edges"][0] for row in matches.to_dict("records")}
+    assert set(edges) == {"1", "x", "3", "4"}
+    assert [edges[key]["attributes"]["amount"] for key in "1x34"] == [decimal.Decimal("1.50"), decimal.Decimal("-0.25"), None, decimal.Decimal("7.00")]
+    assert edges["1"]["time"] == 1_704_067_200_000_000 and edges["x"]["time"] is None and edges["4"]["time"] == 1_704_153_600_000_000
+
+
+def test_columns_that_lie_apart_are_read_as_they_are() -> None:
+    grid = np.arange(20).reshape(5, 4)
+    frame = pd.DataFrame(grid, columns=["source", "x", "target", "y"])
+    assert {(row["a"], row["b"]) for row in deltamatch.replay(frame[::2], EDGE)["bindings"]} == {(0, 2), (8, 10), (16, 18)}
+    big = {"source": np.array([1, 2], dtype=">i4"), "target": np.array([3, 4], dtype="u8")}
+    assert len(deltamatch.replay(big, EDGE)) == 2
+
+
+def test_slices_of_arrow_tables_are_read_from_their_offset() -> None:
+    table = pa.table({"source": ["a", None, "c", "d"], "target": [1, 2, 3, 4], "op": ["+", "+", "-", "+"]})
+    matches = deltamatch.replay(table.slice(2), EDGE)
+    assert [row["bindings"] for row in matches.to_pylist()] == [{"a": "d", "b": "4"}]
+
+
+@pytest.mark.parametrize(
+    ("frame", "options", "text"),
+    [
+        ({"payer": [1], "payee": [2]}, {}, "no column says the sources of edges; the columns are `payer`, `payee`; name it: source='NAME'"),
+        ({"source": [1], "src": [1], "target": [2]}, {}, "the columns `source` and `src` may both be the source"),
+        ({"source": [1], "target": [2]}, {"source": "payr"}, "there is no column `payr`; the columns are `source`, `target`"),
+        ({"source": [1], "target": [2]}, {"window": "soon"}, "window: 'soon' is not a duration"),
+        ({"source": [1], "target": [2]}, {"mode": "fuzzy"}, "mode: 'fuzzy' is not a choice; choose one of 'isomorphism'"),
+        ({"source": [1], "target": [2]}, {"edges": "simple", "attributes": "amount:int"}, "edges of the model simple have no attributes"),
+        ({"source": [1], "target": [2]}, {"edges": "keyed"}, "no column says the keys of edges"),
+        ({"source": [1], "target": [2]}, {"order": "time"}, "order by time needs a window"),
+        ({"source": [1], "target": [2]}, {"allowed_lateness": "1h"}, "no pattern heeds how late records may come"),
+        ({"source": [1], "target": [2]}, {"batch": 0}, "batch: 0 is no number of updates"),
+        ({"source": [1, 2], "target": [2]}, {}, "the column target has 1 rows, and the one before it 2"),
+        ([(1, 2)], {}, "frame: is no table, but a list"),
+        (pl.LazyFrame({"source": [1]}), {}, "give frame.collect()"),
+        (pa.table({"source": [1], "target": [2], "key": [1]}), {"key": "key"}, "the edges of this graph have no keys"),
+    ],
+)
+def test_wrong_arguments_say_what_to_give(frame: Any, options: dict[str, Any], text: str) -> None:
+    assert text in str(wrong(frame, **options))
+
+
+def test_an_unknown_argument_is_a_type_error() -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument 'windows'"):
+        deltamatch.replay({"source": [1], "target": [2]}, EDGE, windows="1h")  # type: ignore[call-arg]
+
+
+def test_a_pattern_that_cannot_be_read_points_at_its_place() -> None:
+    with pytest.raises(deltamatch.QueryError) as caught:
+        deltamatch.replay({"source": [1], "target": [2]}, {"ring": "(a)-[:X]->(b"})
+    error = caught.value
+    assert (error.query, error.line, error.column) == ("ring", 1, 13)
+    assert str(error).startswith("pattern ring:1:13: expected ')', but the text ends; ")
+    assert error.what == "expected ')', but the text ends"
+    assert str(error).splitlines()[2].strip() == "^"
+
+
+def test_a_pattern_that_does_not_fit_the_graph_is_refused() -> None:
+    with pytest.raises(deltamatch.QueryError) as caught:
+        deltamatch.replay({"source": [1], "target": [2]}, {"ring": "(a)-->(b)"}, directed=False)
+    assert caught.value.query == "ring"
+    with pytest.raises(deltamatch.QueryError, match="amount"):
+        deltamatch.replay({"source": [1], "target": [2]}, NAMED + " WHERE t.amount > 1", edges="events")
+
+
+def test_patterns_come_from_texts_files_and_folders(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "one.pattern").write_text("// a comment\n(a)-->(b)\n")
+    (tmp_path / "two.q").write_text("t 2 1\nv 0 *\nv 1 *\ne 0 1\n")
+    (tmp_path / "notes.txt").write_text("nothing")
+    frame = {"source": [1], "target": [2]}
+    assert deltamatch.count(frame, tmp_path) == {"one": 1, "two": 1}
+    assert deltamatch.count(frame, str(tmp_path / "one.pattern")) == {"one": 1}
+    assert deltamatch.count(frame, ["(a)-->(b)", "x=(a)-->(b)", "(a)-->(b)-->(c)"]) == {"pattern": 1, "x": 1, "pattern2": 0}
+    (tmp_path / "forgotten.txt").write_text("(a)-->(b)\n")
+    assert "looks like a query" in str(wrong(frame, tmp_path))
+    assert "no such file" in str(wrong(frame, "nothing.pattern"))
+    assert "belongs to two patterns" in str(wrong(frame, ["a=(x)-->(y)", "a=(x)-->(y)"]))
+
+
+def test_doubtful_tables_are_warned_of() -> None:
+    frame = pd.DataFrame({"source": [1, 2, 3], "target": [2, 3, 4], "is_deleted": [False, True, False]})
+    with pytest.warns(deltamatch.InputWarning, match="is_deleted"):
+        deltamatch.replay(frame, EDGE)
+    with pytest.warns(deltamatch.InputWarning, match="no edge has a time"):
+        deltamatch.replay({"source": [1, 2, 3], "target": [2, 3, 4]}, NAMED + " WHERE t.time > datetime('2020-01-01')", edges="events")
+    error = refused({"source": [1], "target": [2]}, edges="events", within="1h")
+    assert error.reason == "missing_time" and "name it in time" in error.remedy
+
+
+def test_an_empty_frame_has_no_matches_and_all_columns() -> None:
+    for frame in (pd.DataFrame({"source": [], "target": []}), pl.DataFrame({"source": [], "target": []})):
+        matches = deltamatch.replay(frame, EDGE)
+        assert list(matches.columns) == ["sign", "batch", "time", "query", "id", "bindings", "edges", "cause"]
+        assert len(matches) == 0
+
+
+def test_results_can_be_taken_more_than_once() -> None:
+    table = deltamatch.replay({"source": [1], "target": [2]}, EDGE)
+    assert pa.table(table).to_pylist() == table.to_pylist() == pl.DataFrame(table).to_dicts()
+    assert table.to_arrow() == pa.table(table)
+    assert repr(table).startswith("<deltamatch.Table of 1 rows: sign, batch")
