@@ -120,6 +120,10 @@ void AlertMaker::finish() {
                    {"to", std::to_string(recovered_.reached.batch)},
                    {"remedy", "find these alerts again with deltamatch replay --cuts"}});
   }
+  if (!options_.input.dead_letter_file.empty()) {
+    report_lost(std::string(dead_letter_sink), journal_)(lost_.from, recovered_.reached.batch + 1,
+                                                         "dead letters are not made again");
+  }
   journal_.tell(Level::warn, "alerts that waited in a lost log are made again",
                 {{"from", std::to_string(lost_.from)},
                  {"to", std::to_string(recovered_.reached.batch)},
