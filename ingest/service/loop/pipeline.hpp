@@ -50,6 +50,7 @@ class Pipeline {
     std::shared_ptr<KnownQueries> known =
         std::make_shared<KnownQueries>();  ///< queries that remember; it adds those that stand
     SchemaWaits& schemas;
+    std::function<void()> snapshot_made = nullptr;  ///< called after each snapshot; must not wait. Null: none are shared
   };
 
   Pipeline(const Context& context, Recovered recovered);

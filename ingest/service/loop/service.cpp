@@ -20,10 +20,12 @@
 #include "ingest/service/http/service_routes.hpp"
 #include "ingest/service/kafka/ownership.hpp"
 #include "ingest/service/loop/pipeline.hpp"
+#include "ingest/service/loop/standby.hpp"
 #include "ingest/service/loop/start_graph.hpp"
 #include "ingest/service/loop/start_up.hpp"
 #include "ingest/service/loop/status_json.hpp"
 #include "ingest/service/loop/systemd.hpp"
+#include "ingest/service/state/share_publisher.hpp"
 #include "ingest/service/web/schema_registry.hpp"
 
 namespace deltamatch::ingest {
@@ -68,18 +70,23 @@ struct Service::Impl {
   void serve_http();
   template <class Attempt>
   void until_answered(Attempt attempt);
-  void own(const kafka::Cluster& cluster, const StateDirectory& directory, const kafka::Ownership& ownership);
+  bool stand_by(const StartupContext& context, kafka::Ownership& ownership, std::optional<Warm>& warm);
+  void own(const StartupContext& context, const kafka::Ownership& ownership, std::optional<Warm> warm);
+  void open_share(const StateDirectory& directory);
+  void close_share();
   void withdraw();
   void enter(ServiceState next);
   void progress(const std::string& word);
   void keep_alive(const std::stop_token& stop) const;
   ReadAgain read_again();
   std::vector<ServiceQuery> queries_to_begin_with();
-  std::shared_ptr<KnownQueries> known_queries();
+  void add_known_queries();
   std::string reload();
   std::string status();
   std::string metrics_text();
   std::string not_ready();
+  std::string not_ready_to_take_over();
+  std::optional<StandbyStatus> standby_status();
 
   const ServiceOptions options;
   Journal& journal;
@@ -90,9 +97,14 @@ struct Service::Impl {
   std::atomic<ServiceState> state{ServiceState::standby};
   std::mutex reload_mutex;
   std::vector<ServiceQuery> queries;  // guarded by reload_mutex: the queries read last
+  const std::shared_ptr<KnownQueries> known = std::make_shared<KnownQueries>();
+  std::optional<SnapshotShare> share;
+  std::atomic<std::uint64_t> looks_that_failed = 0;  // of the standby, at the share
   std::mutex mutex;
-  std::string word;                     // guarded by mutex: what the service does or waits for
-  std::shared_ptr<Pipeline> pipeline;   // guarded by mutex, like the next
+  std::string word;                    // guarded by mutex: what the service does or waits for
+  std::shared_ptr<Pipeline> pipeline;  // guarded by mutex, like the next
+  std::shared_ptr<Standby> standby;
+  std::shared_ptr<SharePublisher> publisher;
   std::uint64_t snapshot_failures = 0;  // already counted in the metrics
   std::optional<HttpServer> http;
 };
@@ -130,7 +142,7 @@ void Service::Impl::serve_http() {
   if (!options.http.enabled) return;
   http.emplace(options.http,
                service_routes({[this] { return metrics_text(); }, [this] { return not_ready(); }, [this] { return status(); },
-                               [this] { return reload(); }}),
+                               [this] { return reload(); }, [this] { return not_ready_to_take_over(); }}),
                journal);
   journal.tell(Level::info, "listening", {{"address", fmt::format("{}:{}", options.http.host, http->port())}});
 }
@@ -171,6 +183,10 @@ void Service::Impl::run() {
     systemd.stopping();
     enter(ServiceState::stopping);
   });
+  SchemaRegistry registry(options.input.registry);
+  const std::stop_callback no_more_schemas(stop.get_token(), [&registry] { registry.cancel(); });
+  SchemaWaits schemas(options.input.registry.urls.empty() ? nullptr : &registry, journal);
+  open_share(directory);
   std::optional<kafka::Ownership> ownership;
   try {
     until_answered([&](kafka::Deadline deadline) {
@@ -179,7 +195,17 @@ void Service::Impl::run() {
                      "the group of owners withdrew the application; this instance goes on unless another one takes over");
       });
     });
-    if (ownership->wait_until_owned(stop.get_token())) own(cluster, directory, *ownership);
+    const StartupContext context{options,
+                                 cluster,
+                                 directory,
+                                 journal,
+                                 [this](const std::string& now) { progress(now); },
+                                 stop.get_token(),
+                                 known.get(),
+                                 schemas,
+                                 share ? &*share : nullptr};
+    std::optional<Warm> warm;
+    if (stand_by(context, *ownership, warm)) own(context, *ownership, std::move(warm));
   } catch (const StartupCancelled&) {
     journal.tell(Level::info, "the service stopped before it began to work");
   } catch (...) {
@@ -188,32 +214,67 @@ void Service::Impl::run() {
   }
   if (http) http->stop();
   if (ownership) ownership->release(Clock::now() + 5s);
+  close_share();
   journal.tell(Level::info, "stopped");
 }
 
+void Service::Impl::open_share(const StateDirectory& directory) {
+  if (!options.state.share.shares()) return;
+  share.emplace(make_store(options.state.share), directory, options.application, options.state.share.keep, journal);
+  const std::scoped_lock lock(mutex);
+  publisher = std::make_shared<SharePublisher>(*share, directory, journal);
+}
+
+/// The last snapshot is shared even after the ownership is given up, because snapshots of committed batches are always true.
+void Service::Impl::close_share() {
+  if (publisher && !publisher->finish(Clock::now() + options.shutdown_timeout / 2)) {
+    journal.tell(Level::warn, "the last snapshot is not shared yet; the next start shares it", {});
+  }
+}
+
+/// Waits until this instance owns the application. Returns false if a stop was requested first.
+bool Service::Impl::stand_by(const StartupContext& context, kafka::Ownership& ownership, std::optional<Warm>& warm) {
+  add_known_queries();
+  {
+    auto follower = std::make_shared<Standby>(context, [this] { add_known_queries(); });
+    const std::scoped_lock lock(mutex);
+    standby = std::move(follower);
+  }
+  struct Withdrawal {
+    Impl& impl;
+    ~Withdrawal() {
+      std::shared_ptr<Standby> gone;
+      const std::scoped_lock lock(impl.mutex);
+      gone.swap(impl.standby);
+    }
+  };
+  const Withdrawal at_the_end{*this};
+  const bool owned = ownership.wait_until_owned(stop.get_token());
+  if (owned && !stop.stop_requested()) enter(ServiceState::recovering);
+  warm = standby->take();
+  return owned;
+}
+
 /// Does the work of an owner until it is stopped.
-void Service::Impl::own(const kafka::Cluster& cluster, const StateDirectory& directory, const kafka::Ownership& ownership) {
-  if (!stop.stop_requested()) enter(ServiceState::recovering);
+void Service::Impl::own(const StartupContext& context, const kafka::Ownership& ownership, std::optional<Warm> warm) {
+  const kafka::Cluster& cluster = context.cluster;
   std::optional<kafka::Transactions> transactions;
   until_answered([&](kafka::Deadline deadline) { transactions.emplace(cluster, options.transaction_timeout, deadline); });
   const std::vector<std::string> written = output_topics(options);
   transactions->must_be_there(written, Clock::now() + topic_patience);
   kafka::Input input(cluster, options.input, written);
-  SchemaRegistry registry(options.input.registry);
-  const std::stop_callback no_more_schemas(stop.get_token(), [&registry] { registry.cancel(); });
-  SchemaWaits schemas(options.input.registry.urls.empty() ? nullptr : &registry, journal);
   struct Withdrawal {
     Impl& impl;
     ~Withdrawal() { impl.withdraw(); }
   };
   const Withdrawal before_what_the_pipeline_refers_to{*this};
-  const std::shared_ptr<KnownQueries> known = known_queries();
-  const StartupContext context{
-      options,          cluster,     directory, journal, [this](const std::string& now) { progress(now); },
-      stop.get_token(), known.get(), schemas};
-  const Pipeline::Context around{
-      options, directory, input, *transactions, metrics, journal, [&ownership] { return ownership.owned(); }, known, schemas};
-  const auto working = std::make_shared<Pipeline>(around, start_up(context, input, *transactions));
+  add_known_queries();
+  Pipeline::Context around{
+      options, context.directory, input, *transactions, metrics, journal, [&ownership] { return ownership.owned(); },
+      known,   context.schemas};
+  if (publisher) around.snapshot_made = [this] { publisher->publish(); };
+  const auto working = std::make_shared<Pipeline>(around, start_up(context, input, *transactions, std::move(warm)));
+  if (publisher) publisher->publish();
   std::vector<ServiceQuery> first;
   {
     // A reload at this time is either part of what is read here, or it waits for the pipeline.
@@ -254,17 +315,17 @@ ReadAgain Service::Impl::read_again() {
   return again;
 }
 
-/// The queries that may have stood in earlier batches. If the configuration cannot be read, queries_to_begin_with tells so.
-std::shared_ptr<KnownQueries> Service::Impl::known_queries() {
-  auto known = std::make_shared<KnownQueries>(options.queries);
+/// Adds the queries that may have stood in earlier batches. If the configuration cannot be read, queries_to_begin_with tells
+/// so.
+void Service::Impl::add_known_queries() {
+  known->add(options.queries);
   const std::scoped_lock reloads(reload_mutex);
   known->add(queries);
   try {
     known->add(reread().queries);
   } catch (const Error&) {
-    return known;
+    return;
   }
-  return known;
 }
 
 /// An owner begins with the current configuration, as a new process would, because another instance may have worked with it.
@@ -305,24 +366,39 @@ std::string Service::Impl::reload() {
 std::string Service::Impl::status() {
   nlohmann::json out{{"v", 1}, {"application", options.application}, {"state", state_name(state)}};
   std::shared_ptr<Pipeline> working;
+  std::shared_ptr<SharePublisher> sharing;
   {
     const std::scoped_lock lock(mutex);
     working = pipeline;
+    sharing = publisher;
     if (!working && !word.empty()) out["doing"] = word;
   }
   if (working) {
     out.update(to_json(working->status()));
     if (const std::string waits = working->stalled(); !waits.empty()) out["doing"] = waits;
   }
+  if (working && sharing) out["share"] = to_json(sharing->statistics());
+  if (const auto standing_by = standby_status()) out["standby"] = to_json(*standing_by);
   return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 std::string Service::Impl::metrics_text() {
   std::shared_ptr<Pipeline> working;
+  std::shared_ptr<SharePublisher> sharing;
   {
     const std::scoped_lock lock(mutex);
     working = pipeline;
+    sharing = publisher;
   }
+  const std::optional<StandbyStatus> standing_by = standby_status();
+  if (sharing) {
+    const ShareStatistics now = sharing->statistics();
+    // A standby only looks, and an owner only publishes. What the standby counted stays when it becomes the owner.
+    if (standing_by) looks_that_failed = standing_by->share_failures;
+    metrics.share(now.published, now.failures + looks_that_failed);
+  }
+  metrics.standby(standing_by && standing_by->could_take_over, standing_by ? standing_by->behind_batches : 0,
+                  standing_by ? standing_by->behind_seconds : 0);
   if (working) {
     const Pipeline::Status now = working->status();
     metrics.graph(now.graph);
@@ -346,6 +422,20 @@ std::string Service::Impl::not_ready() {
     return stalled.empty() ? pipeline->refuses() : stalled;
   }
   return pipeline || word.empty() ? std::string(state_name(state)) : word;
+}
+
+std::optional<StandbyStatus> Service::Impl::standby_status() {
+  std::shared_ptr<Standby> standing_by;
+  {
+    const std::scoped_lock lock(mutex);
+    standing_by = standby;
+  }
+  return standing_by ? std::optional(standing_by->status()) : std::nullopt;
+}
+
+std::string Service::Impl::not_ready_to_take_over() {
+  const std::optional<StandbyStatus> now = standby_status();
+  return now ? now->could_take_over ? std::string() : now->why_not : not_ready();
 }
 
 Service::Service(ServiceOptions options, std::string_view version, Journal& journal, std::function<ReadAgain()> reread)
