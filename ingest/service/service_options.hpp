@@ -92,12 +92,33 @@ struct BatchingOptions {
   friend bool operator==(const BatchingOptions&, const BatchingOptions&) = default;
 };
 
+/// Where instances share snapshots: a folder that all see, or the commands of an object store. Without either, nothing is
+/// shared.
+struct ShareOptions {
+  std::filesystem::path path;
+  /// Program and arguments. In each argument, "{file}" stands for a local path and "{name}" for the name in the store.
+  std::vector<std::string> put, get;
+  std::vector<std::string> list;               ///< prints the names in the store
+  std::vector<std::string> remove;             ///< if empty, nothing is removed from the store
+  std::chrono::milliseconds timeout{600'000};  ///< for one command
+  std::size_t keep = 2;                        ///< number of shared snapshots that stay
+  [[nodiscard]] bool shares() const noexcept { return !path.empty() || !put.empty(); }
+  friend bool operator==(const ShareOptions&, const ShareOptions&) = default;
+};
+
 struct StateOptions {
   std::filesystem::path directory;
   std::chrono::seconds snapshot_every{600};  ///< 0: no limit of time
   std::uint64_t snapshot_log_bytes = std::uint64_t{1} << 30;
   std::size_t keep_snapshots = 2;
+  ShareOptions share{};
   friend bool operator==(const StateOptions&, const StateOptions&) = default;
+};
+
+/// What an instance does while another one owns the application.
+struct StandbyOptions {
+  bool warm = true;  ///< it holds the graph and follows the owner's batches; otherwise it only tells whether it could take over
+  friend bool operator==(const StandbyOptions&, const StandbyOptions&) = default;
 };
 
 struct SinkOptions {
@@ -187,6 +208,7 @@ struct ServiceOptions {
   BatchingOptions batching;
   EngineOptions engine;
   StateOptions state;
+  StandbyOptions standby;
   std::vector<SinkOptions> sinks;
   std::vector<ServiceQuery> queries;
   HttpOptions http;

@@ -98,6 +98,30 @@ TEST_F(CommitLogTest, MarksStreamFromAnyBatchOn) {
   EXPECT_TRUE(after(1000).empty());
 }
 
+TEST_F(CommitLogTest, FollowsWhatIsCommittedLater) {
+  Transactions transactions(cluster, 10s, in(20));
+  for (std::uint64_t batch = 1; batch <= 3; ++batch) commit(transactions, batch);
+  CommitLog log(cluster);
+  log.seek(2, in(20));
+  std::vector<std::uint64_t> batches;
+  const auto follow = [&](std::size_t count) {
+    for (const auto end = in(20); batches.size() < count && Clock::now() < end;) {
+      if (const auto mark = log.follow(100ms)) batches.push_back(mark->batch);
+    }
+  };
+  follow(2);
+  EXPECT_FALSE(log.follow(300ms)) << "there is no more";
+  abort(2);
+  EXPECT_FALSE(log.follow(300ms)) << "and what is aborted is none";
+  const auto before = std::chrono::system_clock::now().time_since_epoch() / 1ms;
+  commit(transactions, 4);
+  commit(transactions, 5);
+  follow(4);
+  EXPECT_EQ(batches, from_to(2, 5));
+  EXPECT_GE(log.written(), before - 1000);
+  EXPECT_LE(log.written(), std::chrono::system_clock::now().time_since_epoch() / 1ms + 1000);
+}
+
 TEST_F(CommitLogTest, WhatAnotherProgramWroteIsNamedAndPassedOver) {
   Transactions transactions(cluster, 10s, in(20));
   Writer writer;

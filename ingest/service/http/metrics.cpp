@@ -165,6 +165,14 @@ struct Metrics::Series {
       gauges(registry, "deltamatch_snapshot_age_seconds", "Seconds since the newest snapshot was written.");
   Counter& snapshot_failures =
       counters(registry, "deltamatch_snapshot_failures_total", "Snapshots that could not be written.").Add({});
+  Counter& shared = counters(registry, "deltamatch_shared_snapshots_total", "Snapshots that were shared.").Add({});
+  Counter& share_failures = counters(registry, "deltamatch_share_failures_total", "Failed tries to reach the share.").Add({});
+  Gauge& standby_ready =
+      gauges(registry, "deltamatch_standby_ready", "1 if this instance stands by and could take over now.").Add({});
+  Gauge& behind_batches =
+      gauges(registry, "deltamatch_standby_behind_batches", "Batches that a standby would have to repeat.").Add({});
+  Gauge& behind_seconds =
+      gauges(registry, "deltamatch_standby_behind_seconds", "Age of the first batch that a standby lacks.").Add({});
 
   Family<Counter>& suppressed =
       counters(registry, "deltamatch_alerts_suppressed_total", "Alerts that the rate limit of a sink kept from it.");
@@ -308,6 +316,18 @@ void Metrics::transaction(Outcome outcome, double seconds, unsigned aborted) {
 void Metrics::snapshot_written(std::chrono::steady_clock::time_point time) { series_->snapshot_time = time; }
 
 void Metrics::snapshot_failed() { series_->snapshot_failures.Increment(); }
+
+void Metrics::share(std::uint64_t published, std::uint64_t failures) {
+  const std::lock_guard lock(series_->raising_mutex);
+  raise_to(series_->shared, static_cast<double>(published));
+  raise_to(series_->share_failures, static_cast<double>(failures));
+}
+
+void Metrics::standby(bool ready, std::uint64_t behind_batches, double behind_seconds) {
+  series_->standby_ready.Set(ready ? 1 : 0);
+  series_->behind_batches.Set(static_cast<double>(behind_batches));
+  series_->behind_seconds.Set(behind_seconds);
+}
 
 void Metrics::alerts_suppressed(std::string_view query, std::string_view sink, std::uint64_t count) {
   series_->suppressed.Add({{"query", text_of(query)}, {"sink", text_of(sink)}}).Increment(static_cast<double>(count));

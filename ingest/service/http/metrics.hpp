@@ -73,6 +73,10 @@ class Metrics {
 
   void snapshot_written(std::chrono::steady_clock::time_point time);
   void snapshot_failed();
+  /// How many snapshots were shared, and how many tries to reach the share failed, since the start of the process.
+  void share(std::uint64_t published, std::uint64_t failures);
+  /// Whether the instance stands by and could take over now, and how far it is behind. All 0 for an owner.
+  void standby(bool ready, std::uint64_t behind_batches, double behind_seconds);
 
   void alerts_suppressed(std::string_view query, std::string_view sink, std::uint64_t count);
   /// For a sink that the transactions write to.

@@ -36,10 +36,17 @@ std::vector<HttpRoute> service_routes(HttpHandlers handlers) {
     return HttpReply{200, metrics(), std::string(Metrics::content_type), {}, {}};
   }));
   routes.push_back(get("/livez", HttpThreads::none, ok));
-  routes.push_back(get("/readyz", HttpThreads::health, [ok, not_ready = std::move(handlers.not_ready)] {
-    const std::string reason = not_ready();
-    return reason.empty() ? ok() : http_error(503, "not ready: " + reason);
-  }));
+  if (!handlers.not_ready_to_take_over) handlers.not_ready_to_take_over = handlers.not_ready;
+  routes.push_back({"GET", "/readyz", HttpThreads::health, HttpAccess::everyone, 0,
+                    [ok, not_ready = std::move(handlers.not_ready),
+                     to_take_over = std::move(handlers.not_ready_to_take_over)](const HttpRequest& request) {
+                      const auto what = request.query.find("for");
+                      if (what != request.query.end() && what->second != "takeover")
+                        return http_error(400, "'for' has only the value takeover; write /readyz?for=takeover, or /readyz");
+                      const std::string reason = what == request.query.end() ? not_ready() : to_take_over();
+                      return reason.empty() ? ok() : http_error(503, "not ready: " + reason);
+                    },
+                    false});
   routes.push_back(get("/status", HttpThreads::pages,
                        [status = std::move(handlers.status)] { return HttpReply{200, status() + "\n", json_type, {}, {}}; }));
   routes.push_back(get("/v1/openapi.json", HttpThreads::none,

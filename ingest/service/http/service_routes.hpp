@@ -17,10 +17,12 @@ struct HttpHandlers {
   /// Reloads the queries and returns what changed, as one JSON object. Throws Error(configuration) if the configuration or the
   /// state of the service does not allow it (409). Any other exception means failure (500).
   std::function<std::string()> reload;
+  /// Why this instance could not take over now, if it stands by; else as not_ready. Null: as not_ready.
+  std::function<std::string()> not_ready_to_take_over = nullptr;
 };
 
 /// GET of /metrics, /livez (200 while the server lives), /readyz (503 with the reason), /status and /v1/openapi.json; POST of
-/// /reload.
+/// /reload. /readyz?for=takeover is also 200 for a standby that could take over.
 [[nodiscard]] std::vector<HttpRoute> service_routes(HttpHandlers handlers);
 
 }  // namespace deltamatch::ingest

@@ -32,23 +32,13 @@ class Marks {
     while (reader_.seen(0) < end_) {
       Message::Handle message(rd_kafka_consumer_poll(reader_.client().c(), std::min(remaining_ms(deadline), 100)));
       if (message != nullptr) {
-        const auto record = reader_.take(std::move(message));
-        if (record && record->offset >= end_) return std::nullopt;
+        auto record = reader_.take(std::move(message));
+        if (record && record->offset >= end_) {
+          held_ = std::move(record);  // for follow()
+          return std::nullopt;
+        }
         if (!record) continue;
-        const std::string where = fmt::format("{} at offset {}", to_string(topic_), record->offset);
-        if (auto progress = parse_progress(record->value.value_or(""), where)) {
-          progress_ = std::move(progress);
-          continue;
-        }
-        if (auto note = parse_note(record->value.value_or(""), where)) {
-          note_ = std::move(note);
-          continue;
-        }
-        if (auto mark = mark_in(*record)) {
-          progress_.reset();
-          time_ = record->timestamp;
-          return mark;
-        }
+        if (auto mark = heed(*record)) return mark;
       } else if (Clock::now() >= deadline) {
         throw Unreachable(to_string(topic_),
                           fmt::format("only read to offset {} of {} in the time allowed", reader_.seen(0), end_),
@@ -58,14 +48,46 @@ class Marks {
     return std::nullopt;
   }
 
+  std::optional<CommitPoint> follow(Deadline deadline) {
+    if (const auto held = std::exchange(held_, std::nullopt)) {
+      if (auto mark = heed(*held)) return mark;
+    }
+    do {
+      Message::Handle message(rd_kafka_consumer_poll(reader_.client().c(), std::min(remaining_ms(deadline), 100)));
+      if (message == nullptr) continue;
+      const auto record = reader_.take(std::move(message));
+      if (!record) continue;
+      if (auto mark = heed(*record)) return mark;
+    } while (Clock::now() < deadline);
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::int64_t written() const noexcept { return written_; }
+
   /// The progress of a batch after the mark that next() returned last.
   [[nodiscard]] const std::optional<BatchProgress>& progress() const noexcept { return progress_; }
   /// The latest note of deliveries that was passed.
   [[nodiscard]] const std::optional<DeliveryNote>& note() const noexcept { return note_; }
-  /// When the mark that next() returned last was written, in milliseconds since the epoch.
-  [[nodiscard]] std::int64_t time() const noexcept { return time_; }
 
  private:
+  /// Takes a record. Returns its mark if it is one.
+  std::optional<CommitPoint> heed(const Message& record) {
+    const std::string where = fmt::format("{} at offset {}", to_string(topic_), record.offset);
+    if (auto progress = parse_progress(record.value.value_or(""), where)) {
+      progress_ = std::move(progress);
+      return std::nullopt;
+    }
+    if (auto note = parse_note(record.value.value_or(""), where)) {
+      note_ = std::move(note);
+      return std::nullopt;
+    }
+    auto mark = mark_in(record);
+    if (!mark) return std::nullopt;
+    progress_.reset();
+    written_ = record.timestamp;
+    return mark;
+  }
+
   /// Returns nothing if another program wrote the record. Such a record says nothing about commits.
   std::optional<CommitPoint> mark_in(const Message& record) {
     const std::string_view value = record.value.value_or("");
@@ -108,8 +130,9 @@ class Marks {
   std::optional<std::uint64_t> last_;  // batch
   std::set<std::int64_t>& told_;       // offsets of reported strays
   std::optional<BatchProgress> progress_;
+  std::int64_t written_ = -1;
   std::optional<DeliveryNote> note_;
-  std::int64_t time_ = 0;
+  std::optional<Message> held_;  // a record after end_
 };
 
 }  // namespace
@@ -141,6 +164,7 @@ struct CommitLog::State {
   std::set<std::int64_t> told;       // offsets of strays that were logged
   std::unique_ptr<Marks> marks;      // what next() reads
   std::optional<CommitPoint> first;  // the first of them, read already
+  std::int64_t written = -1;
   std::optional<BatchProgress> progress;
   std::optional<DeliveryNote> note;
 };
@@ -163,8 +187,6 @@ const std::optional<BatchProgress>& CommitLog::progress() const noexcept { retur
 
 const std::optional<DeliveryNote>& CommitLog::delivered() const noexcept { return state_->note; }
 
-std::int64_t CommitLog::time() const noexcept { return state_->marks == nullptr ? 0 : state_->marks->time(); }
-
 void CommitLog::seek(std::uint64_t batch, Deadline deadline) {
   State& s = *state_;
   s.first.reset();
@@ -177,8 +199,23 @@ void CommitLog::seek(std::uint64_t batch, Deadline deadline) {
 
 std::optional<CommitPoint> CommitLog::next(Deadline deadline) {
   State& s = *state_;
-  if (s.first) return std::exchange(s.first, std::nullopt);
-  return s.marks == nullptr ? std::nullopt : s.marks->next(deadline);
+  if (s.marks != nullptr && s.first) {
+    s.written = s.marks->written();
+    return std::exchange(s.first, std::nullopt);
+  }
+  std::optional<CommitPoint> mark = s.marks == nullptr ? std::nullopt : s.marks->next(deadline);
+  if (mark) s.written = s.marks->written();
+  return mark;
 }
+
+std::optional<CommitPoint> CommitLog::follow(std::chrono::milliseconds wait) {
+  State& s = *state_;
+  if (s.first || s.marks == nullptr) return next(Clock::now() + wait);
+  std::optional<CommitPoint> mark = s.marks->follow(Clock::now() + wait);
+  if (mark) s.written = s.marks->written();
+  return mark;
+}
+
+std::int64_t CommitLog::written() const noexcept { return state_->written; }
 
 }  // namespace deltamatch::ingest::kafka

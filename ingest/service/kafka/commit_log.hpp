@@ -1,6 +1,7 @@
 // Reads the marks of committed batches from the commit topic.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -41,8 +42,13 @@ class CommitLog {
   /// The next mark after seek(). Returns nothing at the end, which is the end as of seek(). Throws as last() does.
   [[nodiscard]] std::optional<CommitPoint> next(Deadline deadline);
 
-  /// When the mark that next() returned last was written, in milliseconds since the epoch.
-  [[nodiscard]] std::int64_t time() const noexcept;
+  /// Like next(), but goes on with what is written after seek(). Returns nothing if no mark comes within `wait`; then it may be
+  /// called again. While brokers do not answer, nothing comes. Throws Error for a damaged mark or one of another version.
+  [[nodiscard]] std::optional<CommitPoint> follow(std::chrono::milliseconds wait);
+
+  /// When the mark that next() or follow() returned last was written, by the clock of its writer. Milliseconds since the epoch;
+  /// -1 if unknown.
+  [[nodiscard]] std::int64_t written() const noexcept;
 
  private:
   struct State;

@@ -23,8 +23,10 @@ constexpr auto longest_wait = 200ms;    // bound on the delay of a request, or o
                                         // input
 
 SnapshotterOptions snapshotter_options(const ServiceOptions& options, const std::optional<GraphIdentity>& graph,
-                                       Journal& journal, std::shared_ptr<const KnownQueries> queries) {
+                                       Journal& journal, std::shared_ptr<const KnownQueries> queries,
+                                       std::function<void()> made) {
   SnapshotterOptions wanted;
+  wanted.made = std::move(made);
   wanted.queries = std::move(queries);
   wanted.every = options.state.snapshot_every;
   wanted.log_bytes = options.state.snapshot_log_bytes;
@@ -73,10 +75,12 @@ Pipeline::Pipeline(const Context& context, Recovered recovered)
                            {"behind_batch", std::to_string(last_.batch)},  // deprecated: left out after 0.1
                            {"effect", "earlier batches cannot be rebuilt from the input with this configuration"}});
   }
-  snapshotter_ =
-      std::make_unique<Snapshotter>(context_.directory, *log_, context_.journal,
-                                    snapshotter_options(context_.options, last_.graph, context_.journal, context_.known));
+  snapshotter_ = std::make_unique<Snapshotter>(
+      context_.directory, *log_, context_.journal,
+      snapshotter_options(context_.options, last_.graph, context_.journal, context_.known, context_.snapshot_made));
   snapshotter_->committed(last_.batch);
+  // An instance that reads like this one can begin with a shared snapshot of the last batch that was read differently.
+  if (context_.snapshot_made && !last_.reading.empty() && last_.reading != reading_) snapshotter_->save_now(engine_, last_);
   Committer::Limits limits;
   limits.give_up_after = context_.options.transaction_timeout;
   committer_ = std::make_unique<Committer>(

@@ -28,10 +28,12 @@
 #include "ingest/service/kafka/topics.hpp"
 #include "ingest/service/loop/pipeline.hpp"
 #include "ingest/service/loop/query_book.hpp"
+#include "ingest/service/loop/standby.hpp"
 #include "ingest/service/loop/start_graph.hpp"
 #include "ingest/service/loop/start_up.hpp"
 #include "ingest/service/loop/status_json.hpp"
 #include "ingest/service/loop/systemd.hpp"
+#include "ingest/service/state/share_publisher.hpp"
 #include "ingest/service/web/schema_registry.hpp"
 
 namespace deltamatch::ingest {
@@ -78,14 +80,17 @@ struct Service::Impl {
   void serve_http();
   template <class Attempt>
   void until_answered(Attempt attempt);
-  void own(const kafka::Cluster& cluster, const StateDirectory& directory, const kafka::Ownership& ownership);
+  bool stand_by(const StartupContext& context, kafka::Ownership& ownership, std::optional<Warm>& warm);
+  void own(const StartupContext& context, const kafka::Ownership& ownership, std::optional<Warm> warm);
+  void open_share(const StateDirectory& directory);
+  void close_share();
   void withdraw();
   void enter(ServiceState next);
   void progress(const std::string& word);
   void keep_alive(const std::stop_token& stop) const;
   ReadAgain read_again();
   void read_file_queries();
-  std::shared_ptr<KnownQueries> known_queries(std::span<const QueryRecord> records);
+  void add_known_queries(std::span<const QueryRecord> records);
   std::vector<QueryRecord> read_query_topic(const kafka::Cluster& cluster, kafka::Transactions& transactions);
   void note_queries();
   std::shared_ptr<Pipeline> worker();
@@ -95,6 +100,8 @@ struct Service::Impl {
   std::string status();
   std::string metrics_text();
   std::string not_ready();
+  std::string not_ready_to_take_over();
+  std::optional<StandbyStatus> standby_status();
   [[nodiscard]] nlohmann::json alerts_json() const;
 
   const ServiceOptions options;
@@ -110,9 +117,14 @@ struct Service::Impl {
   std::mutex reload_mutex;
   QueryBook book;      // guarded by reload_mutex
   std::string unread;  // why the topic of queries could not be read; only the thread of run() uses it
+  const std::shared_ptr<KnownQueries> known = std::make_shared<KnownQueries>();
+  std::optional<SnapshotShare> share;
+  std::atomic<std::uint64_t> looks_that_failed = 0;  // of the standby, at the share
   std::mutex mutex;
-  std::string word;                                        // guarded by mutex: what the service does or waits for
-  std::shared_ptr<Pipeline> pipeline;                      // guarded by mutex, like the next two
+  std::string word;                    // guarded by mutex: what the service does or waits for
+  std::shared_ptr<Pipeline> pipeline;  // guarded by mutex, like all below up to the feed
+  std::shared_ptr<Standby> standby;
+  std::shared_ptr<SharePublisher> publisher;
   std::shared_ptr<const std::vector<ListedQuery>> listed;  // those of the book
   std::uint64_t snapshot_failures = 0;                     // already counted in the metrics
   AlertFeed feed;
@@ -150,8 +162,9 @@ void Service::Impl::keep_alive(const std::stop_token& done) const {
 
 void Service::Impl::serve_http() {
   if (!options.http.enabled) return;
-  std::vector<HttpRoute> routes = service_routes({[this] { return metrics_text(); }, [this] { return not_ready(); },
-                                                  [this] { return status(); }, [this] { return reload(); }});
+  std::vector<HttpRoute> routes =
+      service_routes({[this] { return metrics_text(); }, [this] { return not_ready(); }, [this] { return status(); },
+                      [this] { return reload(); }, [this] { return not_ready_to_take_over(); }});
   std::ranges::move(query_routes({[this] { return list_queries(); }, readers.plan, readers.define,
                                   [this](const QueryRequest& request) { return change_query(request); }}),
                     std::back_inserter(routes));
@@ -199,6 +212,10 @@ void Service::Impl::run() {
     systemd.stopping();
     enter(ServiceState::stopping);
   });
+  SchemaRegistry registry(options.input.registry);
+  const std::stop_callback no_more_schemas(stop.get_token(), [&registry] { registry.cancel(); });
+  SchemaWaits schemas(options.input.registry.urls.empty() ? nullptr : &registry, journal);
+  open_share(directory);
   std::optional<kafka::Ownership> ownership;
   try {
     until_answered([&](kafka::Deadline deadline) {
@@ -207,7 +224,17 @@ void Service::Impl::run() {
                      "the group of owners withdrew the application; this instance goes on unless another one takes over");
       });
     });
-    if (ownership->wait_until_owned(stop.get_token())) own(cluster, directory, *ownership);
+    const StartupContext context{options,
+                                 cluster,
+                                 directory,
+                                 journal,
+                                 [this](const std::string& now) { progress(now); },
+                                 stop.get_token(),
+                                 known.get(),
+                                 schemas,
+                                 share ? &*share : nullptr};
+    std::optional<Warm> warm;
+    if (stand_by(context, *ownership, warm)) own(context, *ownership, std::move(warm));
   } catch (const StartupCancelled&) {
     journal.tell(Level::info, "the service stopped before it began to work");
   } catch (...) {
@@ -216,20 +243,57 @@ void Service::Impl::run() {
   }
   if (http) http->stop();
   if (ownership) ownership->release(Clock::now() + 5s);
+  close_share();
   journal.tell(Level::info, "stopped");
 }
 
+void Service::Impl::open_share(const StateDirectory& directory) {
+  if (!options.state.share.shares()) return;
+  share.emplace(make_store(options.state.share), directory, options.application, options.state.share.keep, journal);
+  const std::scoped_lock lock(mutex);
+  publisher = std::make_shared<SharePublisher>(*share, directory, journal);
+}
+
+/// The last snapshot is shared even after the ownership is given up, because snapshots of committed batches are always true.
+void Service::Impl::close_share() {
+  if (publisher && !publisher->finish(Clock::now() + options.shutdown_timeout / 2)) {
+    journal.tell(Level::warn, "the last snapshot is not shared yet; the next start shares it", {});
+  }
+}
+
+/// Waits until this instance owns the application. Returns false if a stop was requested first.
+bool Service::Impl::stand_by(const StartupContext& context, kafka::Ownership& ownership, std::optional<Warm>& warm) {
+  {
+    const auto read_queries = [this, &cluster = context.cluster] {
+      add_known_queries(kafka::read_query_log(cluster, Clock::now() + topic_patience));
+    };
+    auto follower = std::make_shared<Standby>(context, read_queries);
+    const std::scoped_lock lock(mutex);
+    standby = std::move(follower);
+  }
+  struct Withdrawal {
+    Impl& impl;
+    ~Withdrawal() {
+      std::shared_ptr<Standby> gone;
+      const std::scoped_lock lock(impl.mutex);
+      gone.swap(impl.standby);
+    }
+  };
+  const Withdrawal at_the_end{*this};
+  const bool owned = ownership.wait_until_owned(stop.get_token());
+  if (owned && !stop.stop_requested()) enter(ServiceState::recovering);
+  warm = standby->take();
+  return owned;
+}
+
 /// Does the work of an owner until it is stopped.
-void Service::Impl::own(const kafka::Cluster& cluster, const StateDirectory& directory, const kafka::Ownership& ownership) {
-  if (!stop.stop_requested()) enter(ServiceState::recovering);
+void Service::Impl::own(const StartupContext& context, const kafka::Ownership& ownership, std::optional<Warm> warm) {
+  const kafka::Cluster& cluster = context.cluster;
   std::optional<kafka::Transactions> transactions;
   until_answered([&](kafka::Deadline deadline) { transactions.emplace(cluster, options.transaction_timeout, deadline); });
   const std::vector<std::string> written = output_topics(options);
   transactions->must_be_there(written, Clock::now() + topic_patience);
   kafka::Input input(cluster, options.input, written);
-  SchemaRegistry registry(options.input.registry);
-  const std::stop_callback no_more_schemas(stop.get_token(), [&registry] { registry.cancel(); });
-  SchemaWaits schemas(options.input.registry.urls.empty() ? nullptr : &registry, journal);
   const std::vector<QueryRecord> records = read_query_topic(cluster, *transactions);
   struct Withdrawal {
     Impl& impl;
@@ -245,21 +309,22 @@ void Service::Impl::own(const kafka::Cluster& cluster, const StateDirectory& dir
       with_all_queries.queries.push_back(std::move(made));
     }
   }
-  const std::shared_ptr<KnownQueries> known = known_queries(records);
-  const StartupContext context{
-      with_all_queries, cluster,     directory, journal, [this](const std::string& now) { progress(now); },
-      stop.get_token(), known.get(), schemas};
+  add_known_queries(records);
+  const StartupContext starting{with_all_queries, cluster,       context.directory, context.journal, context.progress,
+                                context.stop,     context.known, context.schemas,   context.share};
   const Pipeline::Context around{options,
-                                 directory,
+                                 context.directory,
                                  input,
                                  *transactions,
                                  metrics,
                                  journal,
                                  [&ownership] { return ownership.owned(); },
                                  known,
-                                 schemas,
-                                 options.http.enabled ? &feed : nullptr};
-  Recovered recovered = start_up(context, input, *transactions);
+                                 context.schemas,
+                                 options.http.enabled ? &feed : nullptr,
+                                 publisher ? std::function<void()>([this] { publisher->publish(); }) : nullptr};
+  Recovered recovered = start_up(starting, input, *transactions, std::move(warm));
+  if (publisher) publisher->publish();
   QueryWish first;
   std::shared_ptr<Pipeline> working;
   {
@@ -305,9 +370,9 @@ ReadAgain Service::Impl::read_again() {
   return again;
 }
 
-/// The queries that may have stood in earlier batches. If the configuration cannot be read, read_file_queries tells so.
-std::shared_ptr<KnownQueries> Service::Impl::known_queries(std::span<const QueryRecord> records) {
-  auto known = std::make_shared<KnownQueries>(options.queries);
+/// Adds the queries that may have stood in earlier batches. If the configuration cannot be read, read_file_queries tells so.
+void Service::Impl::add_known_queries(std::span<const QueryRecord> records) {
+  known->add(options.queries);
   const auto add = [&](const auto& read) {
     try {
       known->add(read());
@@ -320,7 +385,6 @@ std::shared_ptr<KnownQueries> Service::Impl::known_queries(std::span<const Query
   for (const QueryRecord& record : records) {
     if (record.definition) add([&] { return std::vector{readers.define(*record.definition, record.name)}; });
   }
-  return known;
 }
 
 /// The changes of queries that were made over HTTP. Where such changes are possible, the topic must be there for more of them.
@@ -475,24 +539,39 @@ std::string Service::Impl::status() {
                      {"not_ready", not_ready()},
                      {"alerts", alerts_json()}};
   std::shared_ptr<Pipeline> working;
+  std::shared_ptr<SharePublisher> sharing;
   {
     const std::scoped_lock lock(mutex);
     working = pipeline;
+    sharing = publisher;
     if (!working && !word.empty()) out["doing"] = word;
   }
   if (working) {
     out.update(to_json(working->status()));
     if (const std::string waits = working->stalled(); !waits.empty()) out["doing"] = waits;
   }
+  if (working && sharing) out["share"] = to_json(sharing->statistics());
+  if (const auto standing_by = standby_status()) out["standby"] = to_json(*standing_by);
   return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 std::string Service::Impl::metrics_text() {
   std::shared_ptr<Pipeline> working;
+  std::shared_ptr<SharePublisher> sharing;
   {
     const std::scoped_lock lock(mutex);
     working = pipeline;
+    sharing = publisher;
   }
+  const std::optional<StandbyStatus> standing_by = standby_status();
+  if (sharing) {
+    const ShareStatistics now = sharing->statistics();
+    // A standby only looks, and an owner only publishes. What the standby counted stays when it becomes the owner.
+    if (standing_by) looks_that_failed = standing_by->share_failures;
+    metrics.share(now.published, now.failures + looks_that_failed);
+  }
+  metrics.standby(standing_by && standing_by->could_take_over, standing_by ? standing_by->behind_batches : 0,
+                  standing_by ? standing_by->behind_seconds : 0);
   if (working) {
     const Pipeline::Status now = working->status();
     metrics.graph(now.graph);
@@ -516,6 +595,20 @@ std::string Service::Impl::not_ready() {
     return stalled.empty() ? pipeline->refuses() : stalled;
   }
   return pipeline || word.empty() ? std::string(state_name(state)) : word;
+}
+
+std::optional<StandbyStatus> Service::Impl::standby_status() {
+  std::shared_ptr<Standby> standing_by;
+  {
+    const std::scoped_lock lock(mutex);
+    standing_by = standby;
+  }
+  return standing_by ? std::optional(standing_by->status()) : std::nullopt;
+}
+
+std::string Service::Impl::not_ready_to_take_over() {
+  const std::optional<StandbyStatus> now = standby_status();
+  return now ? now->could_take_over ? std::string() : now->why_not : not_ready();
 }
 
 Service::Service(ServiceOptions options, std::string_view version, Journal& journal, ServiceReaders readers)

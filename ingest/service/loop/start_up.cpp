@@ -4,17 +4,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
 #include <utility>
 
 #include "deltamatch/error.hpp"
-#include "ingest/service/kafka/ranges.hpp"
-#include "ingest/service/kafka/topic_expression.hpp"
-#include "ingest/service/loop/assembler.hpp"
 #include "ingest/service/loop/backlog.hpp"
 #include "ingest/service/loop/begun_batch.hpp"
+#include "ingest/service/loop/commit_records.hpp"
 #include "ingest/service/loop/lost_alerts.hpp"
 #include "ingest/service/loop/reading.hpp"
+#include "ingest/service/loop/recutter.hpp"
 #include "ingest/service/loop/start_graph.hpp"
 
 namespace deltamatch::ingest {
@@ -79,172 +80,46 @@ Recovered first_start(const StartupContext& context, kafka::Input& input, kafka:
   return recovered;
 }
 
-/// The commit records of ascending batches. Each is read once.
-class Records {
- public:
-  Records(kafka::CommitLog& commits, std::uint64_t last) : commits_(commits), last_(last) {}
-
-  [[nodiscard]] std::optional<CommitPoint> of(std::uint64_t batch) {
-    if (batch > last_) return std::nullopt;
-    if (!sought_) {
-      commits_.seek(batch, Clock::now() + patience);
-      next_ = commits_.next(Clock::now() + patience);
-      sought_ = true;
-    }
-    while (next_ && next_->batch < batch) next_ = commits_.next(Clock::now() + patience);
-    return next_ && next_->batch == batch ? next_ : std::nullopt;
-  }
-
- private:
-  kafka::CommitLog& commits_;
-  std::uint64_t last_;
-  bool sought_ = false;
-  std::optional<CommitPoint> next_;
-};
-
-/// Reads lost batches from the input again, with the ends in the commit records.
-class Recutter {
- public:
-  /// `known`: the queries that remember; null: none does.
-  Recutter(const StartupContext& context, Recovered& recovered, const CommitPoint& committed, const KnownQueries* known)
-      : context_(context),
-        recovered_(recovered),
-        queries_(recovered.engine, known),
-        committed_(committed),
-        assembler_(lenient(context.options.input), {}, SIZE_MAX, std::nullopt, context.options.engine.window,
-                   context.options.engine.schema.model != EdgeModel::simple, context.schemas.source()) {
-    for (const auto& [partition, time] : recovered.reached.times) open(partition, time.largest);
-  }
-
-  /// Goes on to the last committed batch. From lost.from on, the alerts are made again.
-  void run(kafka::CommitLog& commits, const LostAlerts& lost) {
-    Engine& engine = recovered_.engine;
-    std::optional<AlertMaker> maker;
-    std::optional<CommitPoint> mark;
-    commits.seek(recovered_.reached.batch, Clock::now() + patience);
-    mark = commits.next(Clock::now() + patience);
-    if (mark && mark->batch == recovered_.reached.batch && *mark != recovered_.reached) {
-      throw Error(context_.directory.path().string(),
+/// Repeats the batches after recovered.reached up to `committed`. From lost.from on, the alerts are made again.
+void catch_up(const StartupContext& context, Recovered& recovered, const CommitPoint& committed, kafka::CommitLog& commits,
+              const LostAlerts& lost) {
+  const CommitPoint& reached = recovered.reached;
+  commits.seek(reached.batch, Clock::now() + patience);
+  std::optional<CommitPoint> mark = commits.next(Clock::now() + patience);
+  if (mark && mark->batch == reached.batch) {
+    if (*mark != reached) {
+      throw Error(context.directory.path().string(),
                   fmt::format("batch {} in the state directory differs from its commit record", mark->batch),
                   "name an empty state directory, and the service rebuilds the state from Kafka");
     }
-    kafka::RangeReader ranges(context_.cluster, recovered_.reached.ends, context_.options.input.queue_bytes);
-    while ((mark = commits.next(Clock::now() + patience)) && mark->batch <= committed_.batch) {
-      if (mark->batch != engine.batch() + 1) {
-        throw Error(kafka::commit_topic(context_.options.application),
-                    fmt::format("the commit record of batch {} is missing", engine.batch() + 1),
-                    "restore the state directory from a backup, or choose another application name");
-      }
-      if (mark->batch == lost.from) {
-        queries_.leave();
-        maker.emplace(context_.options, context_.directory, context_.journal, recovered_, lost);
-      }
-      cut(ranges, *mark);
-      // Unlike the log, the input has refused records, so the limit on labels is applied again.
-      if (maker) {
-        maker->make(*mark, batch_, commits.time(), mark->batch == committed_.batch);
-      } else {
-        repeat(*mark);
-      }
-      must_be_digest_of(*mark, engine.digest(), kafka::commit_topic(context_.options.application),
-                        "the input has changed since, or another release made the batch: restore the state directory from a "
-                        "backup, or choose another application name");
-      recovered_.reached = std::move(*mark);
-      tell();
+    mark = commits.next(Clock::now() + patience);
+  }
+  Recutter recutter(context, recovered.engine, recovered.reached, context.known);
+  std::optional<AlertMaker> maker;
+  auto next_word = Clock::now();
+  for (; mark && mark->batch <= committed.batch; mark = commits.next(Clock::now() + patience)) {
+    if (mark->batch == lost.from) {
+      recutter.leave();
+      maker.emplace(context.options, context.directory, context.journal, recovered, lost);
     }
-    queries_.leave();
-    if (maker) maker->finish();
-    if (recovered_.reached.batch != committed_.batch) {
-      throw Error(
-          kafka::commit_topic(context_.options.application),
-          fmt::format("the commit records end at batch {}, before batch {}", recovered_.reached.batch, committed_.batch),
-          "restore the state directory from a backup, or choose another application name");
+    if (maker) {
+      const bool last = mark->batch == committed.batch;
+      recutter.repeat(*mark, [&](InputBatch& batch) { maker->make(*mark, batch, commits.written(), last); });
+    } else {
+      recutter.repeat(*mark);
     }
+    if (Clock::now() < next_word) continue;
+    next_word = Clock::now() + 2s;
+    context.progress(fmt::format("reading batches from the input again: {} of {}", reached.batch, committed.batch));
   }
-
-  /// The batch after the engine's current one.
-  InputBatch next(const CommitPoint& mark) {
-    kafka::RangeReader ranges(context_.cluster, recovered_.reached.ends, context_.options.input.queue_bytes);
-    cut(ranges, mark);
-    return std::move(batch_);
+  recutter.leave();
+  if (maker) maker->finish();
+  if (reached.batch != committed.batch) {
+    throw Error(kafka::commit_topic(context.options.application),
+                fmt::format("the commit records end at batch {}, before batch {}", reached.batch, committed.batch),
+                "restore the state directory from a backup, or choose another application name");
   }
-
- private:
-  void repeat(const CommitPoint& mark) {
-    queries_.stand(mark);
-    BatchOptions how;
-    how.on_reject = OnReject::skip;
-    how.record_by_record = queries_.any();
-    static_cast<void>(recovered_.engine.process(batch_.updates, how));
-  }
-
-  void cut(kafka::RangeReader& ranges, const CommitPoint& mark) {
-    must_be_read_alike(mark);
-    if (!mark.times.empty()) {
-      for (const auto& [partition, time] : mark.times) open(partition, std::nullopt);
-      assembler_.repeat(recovered_.engine.watermark(), mark.times, Clock::now());
-    }
-    const bool done = ranges.read(mark.ends, [&](const kafka::Message& message) { take(ranges, message); }, context_.stop);
-    if (!done) throw StartupCancelled();
-    assembler_.cut(batch_, Clock::now());
-    batch_.updates.set_watermark(mark.watermark);
-  }
-
-  /// Records that were refused then are refused again, but not reported twice.
-  static InputOptions lenient(InputOptions input) {
-    input.on_error = OnError::skip;
-    return input;
-  }
-
-  void must_be_read_alike(const CommitPoint& mark) const {
-    if (mark.reading.empty() || mark.reading == reading_) return;
-    throw Error(
-        ErrorKind::configuration, "input",
-        fmt::format("batch {} must be read again, but this configuration or release would read it differently", mark.batch),
-        "restore topics, formats, columns, max_record, max_ahead and max_labels for this start, or restore the state directory "
-        "from a backup");
-  }
-
-  void take(const kafka::RangeReader& ranges, const kafka::Message& message) {
-    while (parts_.size() < ranges.partitions().size()) {
-      parts_.push_back(open(ranges.partitions()[parts_.size()], std::nullopt));
-    }
-    message.headers(headers_);
-    const InputRecord record{parts_[message.partition], message.offset, message.key.value_or(""), message.value,
-                             message.timestamp,         headers_};
-    const auto wait = [this] { context_.progress(context_.schemas.why()); };
-    const bool read = context_.schemas.until_read([&] { static_cast<void>(assembler_.add(record, Clock::now())); },
-                                                  [this] { return context_.stop.stop_requested(); }, wait);
-    if (!read) throw StartupCancelled();
-  }
-
-  /// The assembler's number of a partition.
-  std::size_t open(const TopicPartition& at, std::optional<Timestamp> largest) {
-    const auto [place, fresh] = opened_.try_emplace(at, 0);
-    if (!fresh) return place->second;
-    const InputTopics& topics = context_.options.input.topics[entry_of(context_.options.input.topics, at.topic)];
-    return place->second = assembler_.open(at, 0, topics, Clock::now(), largest);
-  }
-
-  void tell() {
-    if (Clock::now() < next_word_) return;
-    next_word_ = Clock::now() + 2s;
-    context_.progress(
-        fmt::format("reading batches from the input again: {} of {}", recovered_.reached.batch, committed_.batch));
-  }
-
-  const StartupContext& context_;
-  Recovered& recovered_;
-  RepeatedQueries queries_;
-  const CommitPoint& committed_;
-  const std::string reading_ = reading_fingerprint(context_.options.input);
-  Assembler assembler_;
-  InputBatch batch_;
-  std::vector<std::size_t> parts_;  // from the reader's numbers to the assembler's
-  std::map<TopicPartition, std::size_t> opened_;
-  std::vector<MessageHeader> headers_;
-  Clock::time_point next_word_;
-};
+}
 
 /// Whether the brokers still have the input after a batch.
 bool is_retained(kafka::Input& input, const Offsets& after, const CommitPoint& committed) {
@@ -256,12 +131,27 @@ bool is_retained(kafka::Input& input, const Offsets& after, const CommitPoint& c
 }
 
 /// Where the input has to be read from to go on from the newest snapshot up to `batch`. Without one, that is after batch 0.
-Offsets input_needed(const StateDirectory& directory, Records& records, std::uint64_t batch) {
+Offsets input_needed(const StateDirectory& directory, CommitRecords& records, std::uint64_t batch) {
   for (const SnapshotFile& snapshot : directory.snapshots()) {
     if (snapshot.batch <= batch) return StateDirectory::snapshot_mark(snapshot).ends;
   }
   const std::optional<CommitPoint> first = records.of(0);
   return first ? first->ends : Offsets();
+}
+
+/// Fetches a shared snapshot of a batch up to `batch`, if the state directory has none. One that cannot be fetched is no reason
+/// not to start.
+void fetch_before(const StartupContext& context, kafka::CommitLog& commits, std::uint64_t batch, std::uint64_t committed) {
+  const std::vector<SnapshotFile> snapshots = context.directory.snapshots();
+  if (std::ranges::any_of(snapshots, [&](const SnapshotFile& snapshot) { return snapshot.batch <= batch; })) return;
+  try {
+    static_cast<void>(fetch_newer(context, commits, std::nullopt, committed, batch));
+  } catch (const kafka::Unreachable&) {
+    throw;
+  } catch (const Error& error) {
+    if (context.stop.stop_requested()) throw StartupCancelled();
+    context.journal.tell(Level::error, "share_unreachable", {{"why", error.what()}, {"effect", "it goes on without"}});
+  }
 }
 
 /// The alerts that are to be made again. `recovered` is then at a batch before them: if it was past them, it is recovered anew
@@ -272,7 +162,8 @@ LostAlerts go_before_lost_alerts(const StartupContext& context, kafka::Input& in
   const LostAlerts lost =
       find_lost_alerts(context.options, context.directory, *recovered.log, commits.delivered(), committed.batch);
   if (!lost.any() || recovered.reached.batch < lost.from) return lost;
-  Records records(commits, committed.batch);
+  fetch_before(context, commits, lost.from - 1, committed.batch);
+  CommitRecords records(commits, committed.batch);
   Offsets needed;
   try {
     needed = input_needed(context.directory, records, lost.from - 1);
@@ -301,34 +192,88 @@ void end_begun(const StartupContext& context, Recovered& recovered, const BatchP
                        {{"batch", std::to_string(progress.mark.batch)}});
   const BegunBatch begun{context.options, context.directory, context.journal, progress};
   if (recovered.reached != progress.mark) {
-    match_again(begun, recovered, Recutter(context, recovered, recovered.reached, nullptr).next(progress.mark));
+    Recutter recutter(context, recovered.engine, recovered.reached, nullptr);
+    match_again(begun, recovered, recutter.next(progress.mark));
   }
   publish_rest(begun, transactions, context.progress);
 }
 
 }  // namespace
 
-std::size_t entry_of(const std::vector<InputTopics>& topics, const std::string& topic) {
-  for (std::size_t i = 0; i < topics.size(); ++i) {
-    if (topics[i].name == topic) return i;
+bool fetch_newer(const StartupContext& context, kafka::CommitLog& commits, std::optional<std::uint64_t> after,
+                 std::uint64_t committed, std::uint64_t up_to) {
+  if (context.share == nullptr) return false;
+  const auto is_committed = [&](const SharedSnapshot& shared) {
+    commits.seek(shared.batch, Clock::now() + patience);
+    const std::optional<CommitPoint> mark = commits.next(Clock::now() + patience);
+    return mark && mark->batch == shared.batch && mark_fingerprint(*mark) == shared.mark;
+  };
+  while (const auto shared = context.share->newest(after, std::min(committed, up_to), is_committed, context.stop)) {
+    if (shared->batch > 0 || !after) context.progress(fmt::format("fetching the shared snapshot of batch {}", shared->batch));
+    if (context.share->fetch(*shared, context.stop)) return true;
   }
-  for (std::size_t i = 0; i < topics.size(); ++i) {
-    if (kafka::TopicExpression::is_one(topics[i].name) && kafka::TopicExpression(topics[i].name).matches(topic)) return i;
-  }
-  throw Error(ErrorKind::configuration, "input.topics",
-              fmt::format("the topic {} was read before, but is not listed now", topic), "list it again");
+  return false;
 }
 
-Recovered start_up(const StartupContext& context, kafka::Input& input, kafka::Transactions& transactions) {
+std::string not_retained(kafka::Input& input, const CommitPoint& mark, kafka::Deadline deadline) {
+  for (const auto& [partition, end] : mark.ends) {
+    const std::int64_t low = input.low(partition, deadline);
+    if (low <= end) continue;
+    return fmt::format("{}: offset {} is needed after batch {}, but the topic no longer retains it: its lowest offset is {}",
+                       to_string(partition), end, mark.batch, low);
+  }
+  return {};
+}
+
+namespace {
+
+/// Fetches a newer snapshot if there is one. A share that fails is waited for only if the input does not do without it.
+/// `mark` is what the state directory reaches; for an empty one, the commit record of batch 0.
+bool fetch_or_wait(const StartupContext& context, kafka::CommitLog& commits, kafka::Input& input,
+                   std::optional<std::uint64_t> after, const std::function<std::optional<CommitPoint>()>& mark,
+                   std::uint64_t committed) {
+  for (auto wait = std::chrono::milliseconds(1s);; wait = std::min(2 * wait, std::chrono::milliseconds(60s))) {
+    try {
+      return fetch_newer(context, commits, after, committed);
+    } catch (const kafka::Unreachable&) {
+      throw;
+    } catch (const Error& error) {
+      if (context.stop.stop_requested()) throw StartupCancelled();
+      const std::optional<CommitPoint> from = mark();
+      const std::string lacks = from ? not_retained(input, *from, Clock::now() + patience) : std::string();
+      context.journal.tell(
+          Level::error, "share_unreachable",
+          {{"why", error.what()}, {"effect", lacks.empty() ? "it goes on without" : "it waits for the share"}});
+      if (lacks.empty()) return false;
+      context.progress(fmt::format("waiting for the shared snapshots: {}", error.what()));
+      std::mutex sleep;
+      std::unique_lock lock(sleep);
+      std::condition_variable_any().wait_for(lock, context.stop, wait, [] { return false; });
+    }
+  }
+}
+
+}  // namespace
+
+Recovered start_up(const StartupContext& context, kafka::Input& input, kafka::Transactions& transactions,
+                   std::optional<Warm> warm) {
   const ServiceOptions& options = context.options;
   kafka::CommitLog commits(context.cluster);
   const std::optional<CommitPoint> committed = commits.last(Clock::now() + patience);
   if (!committed) return first_start(context, input, transactions);
   must_be_same_kind(options.engine, committed->graph);
   for (const auto& [partition, end] : committed->ends) static_cast<void>(entry_of(options.input.topics, partition.topic));
-  Records records(commits, committed->batch);
   std::optional<BatchProgress> begun = commits.progress();
   if (begun && begun->mark.batch != committed->batch + 1) begun.reset();
+  if (begun) warm.reset();  // the log may hold that batch
+  const auto first = [&] {
+    commits.seek(0, Clock::now() + patience);
+    return commits.next(Clock::now() + patience);
+  };
+  // A start graph may be gone that the shared snapshot makes needless.
+  if (!warm && context.share != nullptr && context.directory.snapshots().empty())
+    static_cast<void>(fetch_or_wait(context, commits, input, std::nullopt, first, committed->batch));
+  CommitRecords records(commits, committed->batch);
   RecoveryInput wanted{.committed = committed,
                        .record = [&](std::uint64_t batch) { return records.of(batch); },
                        .begun = begun ? std::optional(begun->mark) : std::nullopt,
@@ -343,19 +288,33 @@ Recovered start_up(const StartupContext& context, kafka::Input& input, kafka::Tr
     next_word = Clock::now() + 2s;
     context.progress(fmt::format("replaying the log: batch {} of {}", progress.batches, progress.batches_total));
   };
-  Recovered recovered = recover(context.directory, wanted, context.journal);
+  const auto recover_now = [&] {
+    records = CommitRecords(commits, committed->batch);  // others moved the position meanwhile
+    return recover(context.directory, wanted, context.journal, std::exchange(warm, std::nullopt));
+  };
+  std::optional<Recovered> held = recover_now();
+  if (held->reached.batch < committed->batch && held->logged &&
+      fetch_or_wait(
+          context, commits, input, held->reached.batch, [&] { return std::optional(held->reached); }, committed->batch)) {
+    held.reset();
+    held = recover_now();
+  }
+  Recovered recovered = std::move(*held);
   recovered.engine.limit_labels(options.input.max_labels);
   const LostAlerts lost = go_before_lost_alerts(context, input, commits, wanted, recovered);
   if (recovered.reached.batch < committed->batch) {
-    context.journal.tell(Level::warn, "the log is lost, so its batches are read from the input again",
+    context.journal.tell(recovered.logged ? Level::warn : Level::info,
+                         recovered.logged ? "the log is lost, so its batches are read from the input again"
+                                          : "the last batches are read from the input",
                          {{"from", std::to_string(recovered.reached.batch + 1)}, {"to", std::to_string(committed->batch)}});
-    Recutter(context, recovered, *committed, context.known).run(commits, lost);
-    if (!lost.any()) {
-      // The log lacks these batches. A later snapshot replaces them.
-      save(recovered.engine, context.directory, recovered.reached);
-      recovered.log.reset();
-      recovered.log = std::make_unique<Log>(context.directory.path(), context.directory.fingerprint(), recovered.reached.batch);
-    }
+    catch_up(context, recovered, *committed, commits, lost);
+    recovered.logged = lost.any();  // then the batches went into a new log
+  }
+  if (!recovered.logged) {
+    // The log lacks these batches. A later snapshot replaces them.
+    save(recovered.engine, context.directory, recovered.reached);
+    recovered.log.reset();
+    recovered.log = std::make_unique<Log>(context.directory.path(), context.directory.fingerprint(), recovered.reached.batch);
   } else if (context.directory.snapshots().empty()) {
     save(recovered.engine, context.directory, recovered.reached);
   }

@@ -1,7 +1,10 @@
 // Takes a new owner to an engine at the last commit record.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <limits>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -9,41 +12,35 @@
 #include "ingest/service/kafka/commit_log.hpp"
 #include "ingest/service/kafka/input.hpp"
 #include "ingest/service/kafka/transactions.hpp"
-#include "ingest/service/loop/schema_waits.hpp"
+#include "ingest/service/loop/recutter.hpp"
+#include "ingest/service/loop/startup_context.hpp"
 #include "ingest/service/service_options.hpp"
 #include "ingest/service/state/directory.hpp"
 #include "ingest/service/state/recovery.hpp"
 #include "ingest/service/state/repeated_queries.hpp"
+#include "ingest/service/state/share.hpp"
 
 namespace deltamatch::ingest {
 
-struct StartupContext {
-  const ServiceOptions& options;
-  const kafka::Cluster& cluster;
-  const StateDirectory& directory;
-  Journal& journal;
-  std::function<void(std::string)> progress;  ///< gets one line of text regularly
-  std::stop_token stop;
-  const KnownQueries* known;  ///< the queries that remember; null: none does
-  SchemaWaits& schemas;
-};
-
 /// An engine at the application's last commit record, and the log after it. Without commit record and state, this is the first
 /// start. Then the start graph is loaded, and the input's first offsets are fixed. Both are written as batch 0 before anything
-/// is read. Lost state is rebuilt from the input, with the batches of the commit records.
+/// is read. Lost state is rebuilt from the newest shared snapshot, if there is one, and the input, with the batches of the
+/// commit records. `warm` is what a standby holds; it takes the place of the state directory.
 ///
 /// Throws Error if state and commit records do not belong together, or if needed input is no longer retained. So an empty graph
-/// never replaces a lost one. Throws StartupCancelled.
-[[nodiscard]] Recovered start_up(const StartupContext& context, kafka::Input& input, kafka::Transactions& transactions);
+/// never replaces a lost one. A share that cannot be reached is waited for, if the input does not suffice without it. Throws
+/// StartupCancelled.
+[[nodiscard]] Recovered start_up(const StartupContext& context, kafka::Input& input, kafka::Transactions& transactions,
+                                 std::optional<Warm> warm = {});
 
-/// A stop was requested in the meantime.
-class StartupCancelled : public Error {
- public:
-  StartupCancelled() : Error("service", "stopped") {}
-};
+/// Makes the newest shared snapshot after `after` and up to `up_to` one of the state directory. `committed` is the last
+/// committed batch. Returns false if there is none; broken ones are passed over. Uses the position of `commits`. Throws as
+/// SnapshotShare and CommitLog do.
+[[nodiscard]] bool fetch_newer(const StartupContext& context, kafka::CommitLog& commits, std::optional<std::uint64_t> after,
+                               std::uint64_t committed, std::uint64_t up_to = std::numeric_limits<std::uint64_t>::max());
 
-/// The entry of the input's topics that says how a topic is read. It is the first entry with the topic's name, else the first
-/// whose expression matches. Throws Error if there is none.
-[[nodiscard]] std::size_t entry_of(const std::vector<InputTopics>& topics, const std::string& topic);
+/// Why the batches after this mark cannot be read from the input: the first partition that lost records of them, with offsets.
+/// Empty if they can. Throws Error if a partition is gone, Unreachable.
+[[nodiscard]] std::string not_retained(kafka::Input& input, const CommitPoint& mark, kafka::Deadline deadline);
 
 }  // namespace deltamatch::ingest

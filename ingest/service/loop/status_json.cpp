@@ -22,6 +22,31 @@ nlohmann::json to_json(const BackendStatistics& backend) {
 
 }  // namespace
 
+nlohmann::json to_json(const StandbyStatus& status) {
+  const auto number = [](const std::optional<std::uint64_t>& value) {
+    return value ? nlohmann::json(*value) : nlohmann::json();
+  };
+  nlohmann::json out{{"could_take_over", status.could_take_over},
+                     {"why_not", status.why_not},
+                     {"warm", status.warm},
+                     {"doing", status.doing},
+                     {"batch", number(status.batch)},
+                     {"committed", number(status.committed)},
+                     {"behind_batches", status.behind_batches},
+                     {"behind_seconds", status.behind_seconds},
+                     {"from", status.from}};
+  if (status.share_failures > 0) out["share"] = {{"failures", status.share_failures}, {"last_error", status.share_error}};
+  if (!status.refused.empty()) out["refused_snapshots"] = status.refused;
+  return out;
+}
+
+nlohmann::json to_json(const ShareStatistics& share) {
+  return {{"batch", share.last_batch},
+          {"published", share.published},
+          {"failures", share.failures},
+          {"last_error", share.last_error}};
+}
+
 nlohmann::json to_json(const Pipeline::Status& status) {
   nlohmann::json out;
   out["batch"] = status.committed.batch;

@@ -1,13 +1,17 @@
-// The answer of GET /status for a working service (docs/reference/metrics.md).
+// The answer of GET /status of the service (docs/reference/metrics.md).
 #pragma once
 
 #include <nlohmann/json.hpp>
 
 #include "ingest/service/loop/pipeline.hpp"
+#include "ingest/service/loop/standby.hpp"
+#include "ingest/service/state/share_publisher.hpp"
 
 namespace deltamatch::ingest {
 
 /// If not the CPU matches, the metrics of the backend are an object under its name, with its `notice` if there is one.
 [[nodiscard]] nlohmann::json to_json(const Pipeline::Status& status);
+[[nodiscard]] nlohmann::json to_json(const StandbyStatus& status);
+[[nodiscard]] nlohmann::json to_json(const ShareStatistics& share);
 
 }  // namespace deltamatch::ingest

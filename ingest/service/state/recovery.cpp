@@ -97,33 +97,60 @@ Base from_beginning(const RecoveryInput& input) {
   return base;
 }
 
-}  // namespace
+struct Restored {
+  Base base;
+  bool logged = true;
+  bool differs = false;  // the log has another version of the next batch
+  std::string why{};     // it does not reach the last committed batch
+};
 
-Recovered recover(const StateDirectory& directory, const RecoveryInput& input, Journal& journal) {
-  const std::uint64_t last_committed = input.committed ? input.committed->batch : 0;
-  const std::uint64_t committed = std::min(last_committed, input.up_to);
-  must_be_covered(directory, last_committed);
-  if (!input.committed) must_be_without_log(directory);
-  std::optional<Base> newest = from_snapshot(directory, input, committed);
-  Base base = newest ? std::move(*newest) : from_beginning(input);
+Restored restore(const StateDirectory& directory, const RecoveryInput& input, Journal& journal, std::optional<Warm> warm) {
+  const std::uint64_t committed = std::min(input.committed ? input.committed->batch : 0, input.up_to);
+  Restored restored = [&]() -> Restored {
+    if (warm && warm->base.mark.batch <= committed && was_committed(input, warm->base.mark))
+      return {std::move(warm->base), warm->logged};
+    warm.reset();
+    std::optional<Base> newest = from_snapshot(directory, input, committed);
+    return {newest ? std::move(*newest) : from_beginning(input)};
+  }();
+  Base& base = restored.base;
   const std::uint64_t snapshot = base.mark.batch;
   journal.tell(Level::info, "replaying", {{"snapshot", std::to_string(snapshot)}, {"to", std::to_string(committed)}});
   RecoveryProgress progress{.batches_total = committed - snapshot};
-  bool differs = false;
   ReplayHooks hooks;
   hooks.queries = input.queries;
-  hooks.before = [&](const LoggedBatch& batch) { return !(differs = !was_committed(input, batch.mark)); };
+  hooks.before = [&](const LoggedBatch& batch) { return !(restored.differs = !was_committed(input, batch.mark)); };
   hooks.after = [&](const LoggedBatch& batch) {
     ++progress.batches;
     progress.updates += batch.updates.size();
     if (input.progress) input.progress(progress);
   };
-  std::string why = replay(directory, base, committed, hooks);
-  if (differs) why = "another instance committed another batch of that number";
-  if (base.mark.batch < committed) {
-    journal.tell(Level::warn, "log_lost",
-                 {{"from", std::to_string(base.mark.batch + 1)}, {"to", std::to_string(committed)}, {"why", why}});
-  }
+  restored.why = replay(directory, base, committed, hooks);
+  if (restored.differs) restored.why = "another instance committed another batch of that number";
+  return restored;
+}
+
+void tell_lost(Journal& journal, Level level, std::uint64_t reached, std::uint64_t committed, const std::string& why) {
+  journal.tell(level, "log_lost", {{"from", std::to_string(reached + 1)}, {"to", std::to_string(committed)}, {"why", why}});
+}
+
+}  // namespace
+
+Base restore_committed(const StateDirectory& directory, const RecoveryInput& input, Journal& journal) {
+  const std::uint64_t committed = input.committed ? input.committed->batch : 0;
+  must_be_covered(directory, committed);
+  auto [base, logged, differs, why] = restore(directory, input, journal, {});
+  if (base.mark.batch < committed) tell_lost(journal, Level::info, base.mark.batch, committed, why);
+  return std::move(base);
+}
+
+Recovered recover(const StateDirectory& directory, const RecoveryInput& input, Journal& journal, std::optional<Warm> warm) {
+  const std::uint64_t last_committed = input.committed ? input.committed->batch : 0;
+  const std::uint64_t committed = std::min(last_committed, input.up_to);
+  must_be_covered(directory, last_committed);
+  if (!input.committed) must_be_without_log(directory);
+  auto [base, logged, differs, why] = restore(directory, input, journal, std::move(warm));
+  if (base.mark.batch < committed && logged) tell_lost(journal, Level::warn, base.mark.batch, committed, why);
   if (base.mark.batch == last_committed && input.begun) {
     const auto is_begun = [&](const LoggedBatch& batch) { return batch.mark == *input.begun; };
     replay(directory, base, committed + 1, {.before = is_begun, .after = {}, .queries = input.queries});
@@ -137,7 +164,7 @@ Recovered recover(const StateDirectory& directory, const RecoveryInput& input, J
                   {"behind", std::to_string(last)},  // deprecated: left out after 0.1
                   {"bytes", std::to_string(log->dropped_bytes())}});
   }
-  return {std::move(base.engine), std::move(base.mark), std::move(log)};
+  return {std::move(base.engine), std::move(base.mark), std::move(log), logged};
 }
 
 }  // namespace deltamatch::ingest

@@ -12,6 +12,7 @@
 #include "ingest/service/state/commit_point.hpp"
 #include "ingest/service/state/directory.hpp"
 #include "ingest/service/state/log.hpp"
+#include "ingest/service/state/log_replay.hpp"
 #include "ingest/service/state/repeated_queries.hpp"
 
 namespace deltamatch::ingest {
@@ -47,6 +48,13 @@ struct Recovered {
   /// of the sinks and what they wait for. If another owner committed a different version of one of its batches, it ends before
   /// that one.
   std::unique_ptr<Log> log;
+  bool logged = true;  ///< whether the snapshots and the log lead to this engine, as far as it goes
+};
+
+/// An engine that was held in memory.
+struct Warm {
+  Base base;
+  bool logged = false;  ///< whether the state directory alone leads to it
 };
 
 /// Restores the newest sound snapshot of a committed batch; others are set aside. Without a snapshot it starts with the state
@@ -55,6 +63,13 @@ struct Recovered {
 /// Throws Error, and leaves the directory unchanged, if no commit record covers a snapshot. The same holds for a log without
 /// any commit record. The records were then lost, or belong to another cluster. Throws Error, too, if its files cannot be read
 /// at all.
-[[nodiscard]] Recovered recover(const StateDirectory& directory, const RecoveryInput& input, Journal& journal);
+///
+/// `warm` takes the place of the snapshots, if its batch was committed.
+[[nodiscard]] Recovered recover(const StateDirectory& directory, const RecoveryInput& input, Journal& journal,
+                                std::optional<Warm> warm = {});
+
+/// The first part of recover(), which leaves the log as it is. Takes the newest sound snapshot, or the state before the first
+/// batch. Then it replays the log up to the last committed batch.
+[[nodiscard]] Base restore_committed(const StateDirectory& directory, const RecoveryInput& input, Journal& journal);
 
 }  // namespace deltamatch::ingest

@@ -37,6 +37,7 @@ struct SnapshotterOptions {
   /// snapshot fails.
   std::function<Engine()> begin;
   std::shared_ptr<const KnownQueries> queries = nullptr;  ///< those that remember; null: none does
+  std::function<void()> made = nullptr;                   ///< called after each snapshot; must not wait. May be null
 };
 
 struct SnapshotStatistics {

@@ -39,11 +39,74 @@ void read_state_directory(Section& section, std::filesystem::path& directory) {
   }
 }
 
-void read_state(Section section, ingest::StateOptions& state) {
+/// A program and its arguments, of which one or more must name each of the `placeholders`.
+void read_command(Section& section, std::string_view key, std::vector<std::string>& command,
+                  std::initializer_list<std::string_view> placeholders) {
+  if (section.has(key) && section.find(key)->kind != Node::Kind::list) {
+    if (section.find(key)->faulty) return;
+    return section.refuse(key, "a command is a list of a program and its arguments, and no shell reads it",
+                          "write e.g. [rclone, copyto, '{file}', 'remote:bucket/{name}']");
+  }
+  const Node* const list = section.find_list(key);
+  if (list == nullptr) return;
+  for (const Node& item : list->items) {
+    if (item.faulty) return;
+    if (item.kind != Node::Kind::text || (command.empty() && item.text.empty())) {
+      return section.refuse(key, "an item is no program or argument", "write texts");
+    }
+    command.push_back(item.text);
+  }
+  if (command.empty()) return section.refuse(key, "the command is empty", "write a program and its arguments");
+  for (const std::string_view placeholder : placeholders) {
+    const auto names = [&](const std::string& argument) { return argument.find(placeholder) != std::string::npos; };
+    if (std::none_of(command.begin() + 1, command.end(), names)) {
+      section.refuse(key, fmt::format("no argument has {}", placeholder), fmt::format("add {} where it belongs", placeholder));
+    }
+  }
+}
+
+void read_share(Section section, ingest::ShareOptions& share, const std::string& application) {
+  constexpr std::size_t longest = 160;  // the names of shared snapshots begin with it
+  section.path("path", share.path);
+  read_command(section, "put", share.put, {"{file}", "{name}"});
+  read_command(section, "get", share.get, {"{file}", "{name}"});
+  read_command(section, "list", share.list, {});
+  read_command(section, "remove", share.remove, {"{name}"});
+  section.duration("timeout", share.timeout, milliseconds(1s), milliseconds(24h));
+  section.number("keep", share.keep, 1, 1000);
+  section.finish();
+  const bool commands = section.has("put") || section.has("get") || section.has("list") || section.has("remove");
+  if (section.has("path") && commands) {
+    section.refuse("a path and commands are both given", "leave one of them out: a path needs no commands");
+  } else if (commands && !(section.has("put") && section.has("get") && section.has("list"))) {
+    section.refuse("of the commands put, get and list some are missing", "give all three, or a path");
+  }
+  std::error_code error;
+  if (!share.path.empty() && std::filesystem::exists(share.path, error) && !std::filesystem::is_directory(share.path, error)) {
+    section.refuse("path", "this is not a directory", "name a directory that all instances see");
+  }
+  if (share.shares() && application.size() > longest) {
+    section.refuse(fmt::format("an application with a name of more than {} letters cannot share snapshots", longest),
+                   "choose a shorter name, or leave state.share out");
+  }
+}
+
+void read_state(Section section, ingest::StateOptions& state, const std::string& application) {
   if (section.require("directory", "directory: /var/lib/deltamatch")) read_state_directory(section, state.directory);
   section.duration("snapshot_every", state.snapshot_every, std::chrono::seconds(1), std::chrono::seconds(30 * 24h), "never");
   section.size("snapshot_log_size", state.snapshot_log_bytes, std::uint64_t{1} << 20);
   section.number("keep_snapshots", state.keep_snapshots, 1, 1000);
+  read_share(section.section("share"), state.share, application);
+  const std::filesystem::path inside = state.share.path.lexically_relative(state.directory);
+  if (!state.share.path.empty() && !inside.empty() && *inside.begin() != "..") {
+    section.section("share").refuse("path", "this lies in the state directory, and would be lost with it",
+                                    "name a folder that all instances see");
+  }
+  section.finish();
+}
+
+void read_standby(Section section, ingest::StandbyOptions& standby) {
+  section.flag("warm", standby.warm);
   section.finish();
 }
 
@@ -248,7 +311,9 @@ void read_service(ConfigContext& context, const Node& root, ServiceConfig& confi
   Section top(context, &root, 1, "", "");
   if (root.kind != Node::Kind::map) return;
   read_application(top, service.application);
-  if (top.require("state", "state: {directory: /var/lib/deltamatch}")) read_state(top.section("state"), service.state);
+  if (top.require("state", "state: {directory: /var/lib/deltamatch}"))
+    read_state(top.section("state"), service.state, service.application);
+  read_standby(top.section("standby"), service.standby);
   if (top.require("kafka", "kafka: {bootstrap.servers: 'localhost:9092'}")) read_kafka(top.section("kafka"), service.kafka);
   top.duration("transaction_timeout", service.transaction_timeout, milliseconds(1s), milliseconds(24h));
   const ingest::CodecOptions graph = read_graph(top.section("graph"), service);

@@ -33,6 +33,8 @@ class Summary {
     line("batch", fmt::format("up to {} updates, up to {}", grouped(service_.batching.max_updates),
                               duration(service_.batching.max_delay)));
     line("state", service_.state.directory.string());
+    const ingest::ShareOptions& share = service_.state.share;
+    if (share.shares()) line("share", share.path.empty() ? "by the command " + share.put.front() : share.path.string());
     for (const SinkOptions& sink : service_.sinks)
       line("sink", fmt::format("{}: {}", sink.name, ingest::traits_of(sink.kind).target(sink)));
     for (const ingest::ServiceQuery& query : service_.queries) this->query(query);

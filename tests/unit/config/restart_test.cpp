@@ -38,7 +38,10 @@ class RestartTest : public testing::Test {
 const std::map<std::string, std::vector<std::string>>& changes() {
   static const std::map<std::string, std::vector<std::string>> all{
       {"application", {"application: other"}},
-      {"state", {"state: {directory: elsewhere}", "state: {directory: state, keep_snapshots: 7}"}},
+      {"state",
+       {"state: {directory: elsewhere}", "state: {directory: state, keep_snapshots: 7}",
+        "state: {directory: state, share: {path: shared}}"}},
+      {"standby", {"standby: {warm: false}"}},
       {"kafka", {"kafka: {bootstrap.servers: 'other:9092'}"}},
       {"transaction_timeout", {"transaction_timeout: 61s"}},
       {"input", {"input: {topics: [{name: other}]}", "input: {topics: [{name: payments}], max_labels: 7}"}},

@@ -59,7 +59,10 @@ TEST_F(ServiceConfigTest, EveryKeyArrives) {
   write("etc/labels.jsonl", "{}");
   const ServiceConfig config = read(R"(
 application: pay.v2
-state: {directory: /var/lib/x, snapshot_every: never, snapshot_log_size: 2GiB, keep_snapshots: 5}
+state: {directory: /var/lib/x, snapshot_every: never, snapshot_log_size: 2GiB, keep_snapshots: 5,
+        share: {put: [up, "{file}", "s3://b/{name}"], get: [down, "{name}{file}"], list: [ls], remove: [rm, "{name}"], timeout: 9s,
+                keep: 4}}
+standby: {warm: false}
 kafka: {bootstrap.servers: "a:1,b:2", client.id: "", fetch.min.bytes: 5}
 transaction_timeout: 90s
 input:
@@ -94,7 +97,14 @@ shutdown_timeout: 1m
 )");
   const ingest::ServiceOptions& service = config.service;
   EXPECT_EQ(service.application, "pay.v2");
-  EXPECT_EQ(service.state, (ingest::StateOptions{"/var/lib/x", 0s, std::uint64_t{2} << 30, 5}));
+  EXPECT_EQ(service.state,
+            (ingest::StateOptions{
+                "/var/lib/x",
+                0s,
+                std::uint64_t{2} << 30,
+                5,
+                {{}, {"up", "{file}", "s3://b/{name}"}, {"down", "{name}{file}"}, {"ls"}, {"rm", "{name}"}, 9s, 4}}));
+  EXPECT_EQ(service.standby, ingest::StandbyOptions{.warm = false});
   EXPECT_EQ(service.kafka,
             (ingest::KafkaProperties{{"bootstrap.servers", "a:1,b:2"}, {"client.id", ""}, {"fetch.min.bytes", "5"}}));
   EXPECT_EQ(service.transaction_timeout, 90s);

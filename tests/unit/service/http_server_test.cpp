@@ -113,6 +113,7 @@ class HttpServerTest : public ::testing::Test {
       return std::string(R"({"v":1})");
     };
     handlers.reload = [this] { return reload_(); };
+    handlers.not_ready_to_take_over = [this] { return not_ready_to_take_over_; };
     std::vector<HttpRoute> routes = service_routes(std::move(handlers));
     routes.insert(routes.end(), more_.begin(), more_.end());
     return routes;
@@ -140,6 +141,7 @@ class HttpServerTest : public ::testing::Test {
   Notes notes_;
   std::string metrics_ = "deltamatch_batches_total 17\n";
   std::string not_ready_;
+  std::string not_ready_to_take_over_;
   std::function<std::string()> status_;
   std::function<std::string()> reload_ = [] { return std::string(R"({"added":["ring"]})"); };
   /// Adds GET /lines, a stream of `source_`.
@@ -331,6 +333,21 @@ TEST_F(HttpServerTest, SaysWhyItIsNotReadyAndIsAliveMeanwhile) {
   EXPECT_EQ(ready->status, 503);
   EXPECT_EQ(ready->body, "{\"v\":1,\"error\":\"not ready: recovering: 12 of 30 batches\"}\n");
   EXPECT_EQ(http.Get("/livez")->status, 200);
+}
+
+TEST_F(HttpServerTest, SaysWhetherAStandbyCouldTakeOver) {
+  start();
+  not_ready_ = "standby";
+  auto http = client();
+  EXPECT_EQ(http.Get("/readyz?for=takeover")->status, 200);
+  EXPECT_EQ(http.Get("/readyz")->status, 503);
+  not_ready_to_take_over_ = "payments[0]: offset 7 is needed";
+  const auto ready = http.Get("/readyz?for=takeover");
+  EXPECT_EQ(ready->status, 503);
+  EXPECT_THAT(ready->body, HasSubstr("not ready: payments[0]: offset 7 is needed"));
+  const auto other = http.Get("/readyz?for=work");
+  EXPECT_EQ(other->status, 400);
+  EXPECT_THAT(other->body, HasSubstr("write /readyz?for=takeover"));
 }
 
 TEST_F(HttpServerTest, ReloadsAndSaysHowThatWent) {

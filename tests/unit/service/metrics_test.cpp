@@ -94,6 +94,16 @@ TEST(MetricsTest, TheRest) {
   EXPECT_EQ(found.at(R"(deltamatch_bad_records_total{reason="label_conflict"})"), 0) << "reasons are there before they occur";
   EXPECT_FALSE(found.contains("deltamatch_snapshot_age_seconds")) << "there is none before the first snapshot";
 
+  EXPECT_EQ(found.at("deltamatch_standby_ready"), 0);
+  metrics.standby(true, 3, 0.5);
+  metrics.share(2, 7);
+  metrics.share(2, 9);
+  found = parse(metrics.text());
+  EXPECT_EQ(found.at("deltamatch_standby_ready"), 1);
+  EXPECT_EQ(found.at("deltamatch_standby_behind_batches"), 3);
+  EXPECT_EQ(found.at("deltamatch_standby_behind_seconds"), 0.5);
+  EXPECT_EQ(found.at("deltamatch_shared_snapshots_total"), 2);
+  EXPECT_EQ(found.at("deltamatch_share_failures_total"), 9);
   metrics.graph({.vertices = 3,
                  .edges = 4,
                  .bytes = 5,

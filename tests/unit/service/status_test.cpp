@@ -65,6 +65,39 @@ TEST(StatusTest, OfEachQueryItTellsWhatMatchingTook) {
   EXPECT_EQ(to_json(status).at("query_seconds"), (Json{{"ring", 0.25}, {"new", 0.0}}));
 }
 
+TEST(StatusTest, OfAStandbyItTellsWhetherItCouldTakeOver) {
+  StandbyStatus status;
+  status.why_not = "payments[0]: offset 7 is needed";
+  EXPECT_EQ(to_json(status), (Json{{"could_take_over", false},
+                                   {"why_not", "payments[0]: offset 7 is needed"},
+                                   {"warm", false},
+                                   {"doing", ""},
+                                   {"batch", nullptr},
+                                   {"committed", nullptr},
+                                   {"behind_batches", 0},
+                                   {"behind_seconds", 0.0},
+                                   {"from", ""}}));
+  status.could_take_over = true;
+  status.batch = 16;
+  status.committed = 17;
+  status.behind_batches = 1;
+  status.behind_seconds = 0.5;
+  status.share_failures = 3;
+  status.share_error = "gone";
+  status.refused = {"a.dms: broken"};
+  const Json told = to_json(status);
+  EXPECT_EQ(told.at("could_take_over"), true);
+  EXPECT_EQ(told.at("batch"), 16);
+  EXPECT_EQ(told.at("behind_seconds"), 0.5);
+  EXPECT_EQ(told.at("share"), (Json{{"failures", 3}, {"last_error", "gone"}}));
+  EXPECT_EQ(told.at("refused_snapshots"), (Json{"a.dms: broken"}));
+}
+
+TEST(StatusTest, OfAShareItTellsWhatWasPublished) {
+  EXPECT_EQ(to_json(ShareStatistics{17, 4, 2, "full"}),
+            (Json{{"batch", 17}, {"published", 4}, {"failures", 2}, {"last_error", "full"}}));
+}
+
 TEST(StatusTest, OfAlertOnceItTellsHowManyMatchesAreLeftOut) {
   Pipeline::Status status;
   EXPECT_EQ(to_json(status).at("suppressed"), Json::object());
