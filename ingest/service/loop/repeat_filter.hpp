@@ -15,8 +15,8 @@
 
 namespace deltamatch::ingest {
 
-/// The part of a value that counts when events are compared. Durations in ms do not count. Of librdkafka's messages, neither the
-/// thread at the beginning counts, nor how many like it were left out.
+/// The part of a value that counts when events are compared. Durations in ms do not count. Of librdkafka's messages, neither
+/// the thread at the beginning counts, nor how many like it were left out.
 [[nodiscard]] std::string compared(std::string_view value);
 
 /// Decides which warnings and errors are repeats that a log leaves out. A repeat has the level, the event and the fields of one
