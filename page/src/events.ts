@@ -44,20 +44,24 @@ export class Refused extends Error {
     readonly status: number,
     message: string,
     readonly retryAfter: number,
+    readonly place?: { line: number; column: number }, // in a pattern
   ) {
     super(message);
   }
 }
 
 export async function refusal(answer: Response): Promise<Refused> {
+  let place: { line: number; column: number } | undefined;
   let words = `the service answers ${answer.status}`;
   try {
-    const body = (await answer.json()) as { error?: unknown };
+    const body = (await answer.json()) as { error?: unknown; problems?: { line?: number; column?: number }[] };
     if (typeof body.error === "string") words = body.error;
+    const problem = body.problems?.find((each) => each.line !== undefined);
+    if (problem?.line && problem.column) place = { line: problem.line, column: problem.column };
   } catch {
     // the answer has no body in JSON
   }
-  return new Refused(answer.status, words, Number(answer.headers.get("Retry-After")) || 0);
+  return new Refused(answer.status, words, Number(answer.headers.get("Retry-After")) || 0, place);
 }
 
 const silence = 40_000; // ms without a byte; the service sends something every 15 s

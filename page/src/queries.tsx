@@ -1,5 +1,6 @@
 // The queries with text, plan, rates and cost; with the admin token, they can be changed.
-import { useState } from "preact/hooks";
+import { stringify } from "lossless-json";
+import { useRef, useState } from "preact/hooks";
 import type { Admin } from "./admin";
 import { Refused, refusal } from "./events";
 import { type Json, field, isObject, plain, read } from "./json";
@@ -11,8 +12,9 @@ export interface QueryView {
   name: string;
   text: string;
   sinks: string[] | undefined; // undefined if they are not known
-  plan: string;
-  definition: Json; // as the service gives it
+  fromFile: boolean; // the configuration has it, so it cannot be changed here
+  etag: string;
+  definition: { [key: string]: Json }; // what PUT takes
 }
 
 interface Listed {
@@ -22,15 +24,28 @@ interface Listed {
   absent: boolean; // the service does not tell their texts
 }
 
+/** Without what the service adds, and what a change must say anew. */
+function definitionIn(value: Json): { [key: string]: Json } {
+  const added = ["name", "fingerprint", "etag", "source", "where", "batch", "state", "suspended", "matches", "plan", "v", "report_existing"];
+  return isObject(value) ? Object.fromEntries(Object.entries(value).filter(([key]) => !added.includes(key))) : {};
+}
+
 function viewOf(value: Json): QueryView {
   const sinks = field(value, "sinks");
   return {
     name: plain(field(value, "name")),
     text: plain(field(value, "pattern")),
     sinks: Array.isArray(sinks) ? sinks.map(plain) : undefined,
-    plan: plain(field(value, "plan")),
-    definition: value,
+    fromFile: plain(field(value, "source")) !== "api",
+    etag: plain(field(value, "etag")),
+    definition: definitionIn(value),
   };
+}
+
+/** Why the service refuses a change, and where in the pattern. Without an error it is done. */
+interface Outcome {
+  error?: string;
+  place?: { line: number; column: number } | undefined;
 }
 
 interface Wanted {
@@ -63,29 +78,38 @@ export class QueryList {
     return [...new Set(this.store.value.queries.flatMap((query) => query.sinks ?? []))].slice(0, 1);
   }
 
-  /** Adds the query, or changes `before`. Returns why the service refuses it; empty if it does not. */
-  async save(wanted: Wanted, before: QueryView | undefined): Promise<string> {
-    const definition: { [key: string]: unknown } = { pattern: wanted.text, sinks: wanted.sinks };
+  /** Adds the query, or changes `before`, unless somebody else has changed it meanwhile. */
+  async save(wanted: Wanted, before: QueryView | undefined): Promise<Outcome> {
+    const definition: { [key: string]: unknown } = { ...before?.definition, pattern: wanted.text, sinks: wanted.sinks };
     if (wanted.existing) definition.report_existing = true;
-    if (before) return this.change("PUT", `v1/queries/${encodeURIComponent(before.name)}`, definition);
-    return this.change("POST", "v1/queries", { name: wanted.name, ...definition });
+    if (before) return this.change("PUT", `v1/queries/${encodeURIComponent(before.name)}`, before.etag, definition);
+    return this.change("POST", "v1/queries", "", { name: wanted.name, ...definition });
   }
 
-  async remove(query: QueryView): Promise<string> {
-    return this.change("DELETE", `v1/queries/${encodeURIComponent(query.name)}`, undefined);
+  async remove(query: QueryView): Promise<Outcome> {
+    return this.change("DELETE", `v1/queries/${encodeURIComponent(query.name)}`, query.etag, undefined);
   }
 
-  private async change(method: string, path: string, body: unknown): Promise<string> {
+  async plan(name: string): Promise<string> {
+    const answer = await ask(`v1/queries/${encodeURIComponent(name)}`, { signal: AbortSignal.timeout(60_000) });
+    if (!answer.ok) throw await refusal(answer);
+    return plain(field(read(await answer.text()), "plan"));
+  }
+
+  private async change(method: string, path: string, etag: string, definition: unknown): Promise<Outcome> {
+    const body = definition === undefined ? undefined : stringify(definition);
     try {
       const headers: Record<string, string> = { Authorization: `Bearer ${this.admin.token.value}` };
       if (body !== undefined) headers["Content-Type"] = "application/json";
+      if (etag !== "") headers["If-Match"] = etag;
       // A change waits for the batch that is being matched.
-      const answer = await ask(path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body), signal: AbortSignal.timeout(120_000) });
+      const answer = await ask(path, { method, headers, body, signal: AbortSignal.timeout(120_000) });
       if (!answer.ok) throw await refusal(answer);
       await this.load();
-      return "";
+      return {};
     } catch (error) {
-      return error instanceof Error ? error.message : String(error);
+      const place = error instanceof Refused ? error.place : undefined;
+      return { error: error instanceof Error ? error.message : String(error), place };
     }
   }
 
@@ -139,7 +163,7 @@ export function Queries({ list, admin, service }: { list: QueryList; admin: Admi
             suspended={isObject(suspended) ? suspended[query.name] : undefined}
             service={service}
             list={list}
-            edit={token === "" ? undefined : () => edit({ name: query.name, isNew: false })}
+            edit={token === "" || query.fromFile ? undefined : () => edit({ name: query.name, isNew: false })}
           />
         ),
       )}
@@ -188,7 +212,7 @@ function Panel({ query, suspended, service, list, edit }: { query: QueryView; su
   const appeared = rate(samples, 10, (sample) => sample.queries.get(query.name)?.appeared);
   const vanished = rate(samples, 10, (sample) => sample.queries.get(query.name)?.vanished);
   const cost = rate(samples, 10, (sample) => sample.queries.get(query.name)?.seconds);
-  const remove = async () => setError(await list.remove(query));
+  const remove = async () => setError((await list.remove(query)).error ?? "");
   return (
     <section class={suspended === undefined ? "panel query" : "panel query suspended"} data-query={query.name}>
       <header>
@@ -200,6 +224,7 @@ function Panel({ query, suspended, service, list, edit }: { query: QueryView; su
         )}
         {query.sinks?.length === 0 && <span class="pill quiet">counted only: no sinks, so no alerts</span>}
         {query.sinks && query.sinks.length > 0 && <span class="quiet">to {query.sinks.map(shown).join(", ")}</span>}
+        {query.fromFile && query.text !== "" && <span class="quiet">from the configuration</span>}
         {edit && (
           <span class="right">
             {asked ? (
@@ -248,13 +273,30 @@ function Panel({ query, suspended, service, list, edit }: { query: QueryView; su
         )}
       </dl>
       {query.text !== "" && <pre class="pattern">{shownLines(query.text)}</pre>}
-      {query.plan !== "" && (
-        <details>
-          <summary>Plan</summary>
-          <pre>{shownLines(query.plan)}</pre>
-        </details>
-      )}
+      {query.text !== "" && <Plan list={list} name={query.name} />}
     </section>
+  );
+}
+
+function Plan({ list, name }: { list: QueryList; name: string }) {
+  const [text, setText] = useState("");
+  const load = async () => {
+    try {
+      setText(await list.plan(name));
+    } catch (error) {
+      setText(error instanceof Error ? error.message : String(error));
+    }
+  };
+  return (
+    <details
+      class="plan"
+      onToggle={(event) => {
+        if (event.currentTarget.open) void load();
+      }}
+    >
+      <summary>Plan</summary>
+      <pre>{text === "" ? "…" : shownLines(text)}</pre>
+    </details>
   );
 }
 
@@ -269,16 +311,27 @@ function Editor({ list, query, close }: { list: QueryList; query?: QueryView; cl
   const [existing, setExisting] = useState(false);
   const [error, setError] = useState("");
   const [busy, setBusy] = useState(false);
+  const area = useRef<HTMLTextAreaElement>(null);
   const save = async () => {
     setBusy(true);
     const wanted = sinks
       .split(",")
       .map((each) => each.trim())
       .filter((each) => each !== "");
-    const refusal = await list.save({ name: name.trim(), text, sinks: wanted, existing }, query);
+    const outcome = await list.save({ name: name.trim(), text, sinks: wanted, existing }, query);
     setBusy(false);
-    setError(refusal);
-    if (refusal === "") close();
+    setError(outcome.error ?? "");
+    if (outcome.error === undefined) close();
+    if (outcome.place && area.current) {
+      // The cursor goes to the place of the fault. Columns count bytes.
+      const { line, column } = outcome.place;
+      const lines = text.split("\n");
+      const before = lines.slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, 0);
+      const bytes = new TextEncoder().encode(lines[line - 1] ?? "");
+      const at = before + new TextDecoder().decode(bytes.slice(0, column - 1)).length;
+      area.current.focus();
+      area.current.setSelectionRange(at, Math.min(at + 1, text.length));
+    }
   };
   return (
     <section class="panel editor">
@@ -294,7 +347,7 @@ function Editor({ list, query, close }: { list: QueryList; query?: QueryView; cl
         </label>
         <label class="field">
           Pattern
-          <textarea name="pattern" class="pattern" required spellcheck={false} value={text} onInput={(event) => setText(event.currentTarget.value)} aria-invalid={error !== ""} />
+          <textarea ref={area} name="pattern" class="pattern" required spellcheck={false} value={text} onInput={(event) => setText(event.currentTarget.value)} aria-invalid={error !== ""} />
         </label>
         {error !== "" && (
           <p class="error" role="alert">

@@ -129,6 +129,7 @@ class Page(ServiceTest):
         self.browse(self.start_payments())
         self.wait(lambda: "running, live" in self.text("header"), "connection")
         self.assertIn("No alerts yet", self.text())
+        self.wait(lambda: "Counted only, because they have no sinks: counted" in self.text(), "word of the query without alerts")
         self.send_ring()
         self.wait(lambda: len(self.rows("ring", "+")) == 1, "the alert")
         self.choose("ring")
@@ -254,8 +255,68 @@ class Page(ServiceTest):
             self.assertIn(word, text)
         self.page.get(url + "#queries")
         self.wait(lambda: len(self.find("section.query")) == 3, "queries")
+        self.assertIn("(a)-[t:TRANSFER]->{3,6}(a)", self.text("section.query[data-query=ring]"))
+        self.assertIn("counted only", self.text("section.query[data-query=counted]"))
+        self.page.find_element(By.CSS_SELECTOR, "section.query[data-query=pair] details.plan summary").click()
+        self.wait(lambda: len(self.text("section.query[data-query=pair] details.plan pre").splitlines()) > 3, "the plan")
         self.wait(lambda: "appeared\n1 " in self.text("section.query[data-query=ring]"), "rates")
         self.check_clean()
+
+    def test_queries_are_changed_with_the_token_only(self):
+        token = "a-token-of-this-test"
+        (self.dir / "token").write_text(token)
+        url = self.start_payments(http__admin_token={"file": str(self.dir / "token")})
+        self.browse(url + "#queries")
+        self.wait(lambda: len(self.find("section.query")) == 3, "queries")
+        self.assertEqual(self.find("button.add, button.edit, button.delete"), [], "read-only without the token")
+        self.enter_token("a-token-that-is-wrong")
+        self.add_query("refund", "(a)-[x:TRANSFER]->(b)-[y:REFUND]->(a)")
+        self.wait(lambda: "token" in self.text("p.error"), "refusal of the token")
+        self.assertEqual([query["name"] for query in json.loads(self.service.get("/v1/queries")[1])["queries"]], ["counted", "pair", "ring"])
+        self.find("button.lock")[0].click()
+        self.assertEqual(self.find("section.editor"), [])
+        self.enter_token(token)
+        # What the service refuses is said at its place.
+        self.add_query("refund", "(a)-[x:TRANSFER]->(b)-[y:REFUND->(a)")
+        self.wait(lambda: self.text("p.error"), "refusal of the pattern")
+        self.assertIn("pattern", self.text("p.error"))
+        place = self.page.execute_script("const area = document.querySelector('textarea'); return [document.activeElement === area, area.selectionStart]")
+        self.assertTrue(place[0])
+        self.assertGreater(place[1], 20)
+        area = self.find("textarea")[0]
+        area.clear()
+        area.send_keys("(a)-[x:TRANSFER]->(b)-[y:REFUND]->(a)")
+        self.find("button.save")[0].click()
+        self.wait(lambda: self.find("section.query[data-query=refund]"), "the new query")
+        # It finds matches.
+        self.send(payment(1, "p", "q", "10.00", 1_767_614_400), payment(2, "q", "p", "10.00", 1_767_614_500, label="REFUND"))
+        self.page.get(url + "#alerts")
+        self.wait(lambda: self.rows("refund", "+"), "its alert")
+        # Change, then delete it.
+        self.page.get(url + "#queries")
+        self.wait(lambda: self.find("section.query[data-query=refund] button.edit"), "the buttons")
+        self.assertEqual(self.find("section.query[data-query=ring] button.edit"), [], "a query of the configuration")
+        self.find("section.query[data-query=refund] button.edit")[0].click()
+        area = self.wait(lambda: self.find("textarea"), "the editor")[0]
+        area.clear()
+        area.send_keys("(a)-[x:TRANSFER]->(b)")
+        self.find("button.save")[0].click()
+        self.wait(lambda: "(a)-[x:TRANSFER]->(b)" in self.text("section.query[data-query=refund] pre.pattern"), "the change")
+        self.find("section.query[data-query=refund] button.delete")[0].click()
+        self.find("section.query[data-query=refund] button.sure")[0].click()
+        self.wait(lambda: not self.find("section.query[data-query=refund]"), "its end")
+        kept = self.page.execute_script("return [JSON.stringify(localStorage).includes(arguments[0]), JSON.stringify(sessionStorage).includes(arguments[0])]", token)
+        self.assertEqual(kept, [False, True])
+        self.check_clean()
+
+    def enter_token(self, token):
+        self.wait(lambda: self.find("input[name=token]"), "the field for the token")[0].send_keys(token, Keys.ENTER)
+
+    def add_query(self, name, pattern):
+        self.wait(lambda: self.find("button.add"), "the button")[0].click()
+        self.find("input[name=name]")[0].send_keys(name)
+        self.find("textarea")[0].send_keys(pattern)
+        self.find("button.save")[0].click()
 
     def test_it_fits_a_phone(self):
         url = self.start_payments()

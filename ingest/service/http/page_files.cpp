@@ -97,7 +97,7 @@ std::vector<HttpRoute> page_routes() {
   for (const PageFile& file : page_files()) {
     HttpRoute& route = routes.emplace_back(HttpRoute{"GET", std::string(file.path), HttpThreads::pages});
     route.handler = [&file](const HttpRequest& request) { return reply_with(file, request); };
-    route.hidden = file.path != "/";
+    route.hidden = true;
   }
   return routes;
 }

@@ -37,7 +37,7 @@ inline constexpr std::string_view page_policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'none'; base-uri "
     "'none'; frame-ancestors 'none'";
 
-/// GET of each file. Only "/" is named where an error lists the paths.
+/// GET of each file.
 [[nodiscard]] std::vector<HttpRoute> page_routes();
 
 }  // namespace deltamatch::ingest

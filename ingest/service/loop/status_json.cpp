@@ -1,5 +1,6 @@
 #include "ingest/service/loop/status_json.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <variant>
 
@@ -78,10 +79,14 @@ nlohmann::json to_json(const Pipeline::Status& status) {
   out["suppressed"] = nlohmann::json::object();
   for (const auto& [name, matches] : status.suppressed) out["suppressed"][name] = static_cast<std::uint64_t>(matches);
   out["matches"] = nlohmann::json::object();
-  for (const auto& [name, matches] : status.matches)
+  for (const auto& [name, matches] : status.matches) {
+    const auto standing = std::ranges::find(status.queries, name, &ActiveQuery::name);
+    const auto suspended = std::ranges::find(status.suspended, name, &SuspendedQuery::name);
+    if (standing == status.queries.end() && suspended == status.suspended.end()) continue;  // it was removed
     out["matches"][name] = {{"appeared", static_cast<std::uint64_t>(matches.added)},
                             {"vanished", static_cast<std::uint64_t>(matches.removed)},
                             {"seconds", matches.seconds}};
+  }
   if (const auto times = status.batch_times.summary())
     out["batches"] = {
         {"of", times->of}, {"last", times->last}, {"median", times->median}, {"p99", times->p99}, {"longest", times->longest}};

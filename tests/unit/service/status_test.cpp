@@ -110,6 +110,9 @@ TEST(StatusTest, TellsRatesAndTimesOfCommittedBatches) {
   EXPECT_FALSE(to_json(status).contains("batches"));
   EXPECT_FALSE(to_json(status).at("snapshot").contains("age"));
   status.matches["ring"] = {"00ff", 12, 3, 0.25};
+  status.matches["removed"] = {"00aa", 1, 1, 0.5};
+  status.queries.resize(1);
+  status.queries[0].name = "ring";
   status.batch_times.add(0.5);
   status.commits.waiting = 4;
   status.snapshots.last_made = std::chrono::steady_clock::now() - std::chrono::seconds(90);
