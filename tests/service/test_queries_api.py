@@ -289,6 +289,10 @@ class Description(QueriesApi):
         for method, path in openapi.operations() - {("GET", "/v1/alerts")}:  # its answer does not end
             known = self.curl(service, re.sub(r"{[^}]*}", "ring", path), "-X", method, token=None)
             self.assertNotIn(known.status, (404, 405), (method, path))
+        stream = subprocess.run(["curl", "-sS", "-i", "-N", "--max-time", "2", service.url + "/v1/alerts"], capture_output=True, check=False)
+        head, _, events = stream.stdout.decode().partition("\r\n\r\n")
+        openapi.check_answer("GET", "/v1/alerts", int(head.split()[1]), dict(line.split(": ", 1) for line in head.split("\r\n")[1:]), events)
+        self.assertIn("event: start", events)
         for path in ("/status", "/metrics", "/livez", "/readyz"):
             self.assertEqual(self.curl(service, path, token=None).status, 200)
         self.assertEqual(self.curl(service, "/reload", "-X", "POST").status, 200)

@@ -1,5 +1,6 @@
 #include "ingest/service/state/commit_point.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "deltamatch/error.hpp"
@@ -50,6 +51,16 @@ TEST(CommitPoint, SurvivesItsText) {
   EXPECT_EQ(parse_mark(to_json(with_keys), "here"), with_keys);
 }
 
+TEST(CommitPoint, NamesQueriesMadeOverHttp) {
+  CommitPoint mark;
+  mark.batch = 17;
+  mark.over_http = {"hub", "ring \"ä\""};
+  EXPECT_THAT(to_json(mark), ::testing::HasSubstr(R"(,"over_http":["hub","ring \"ä\""])"));
+  EXPECT_EQ(parse_mark(to_json(mark), "here"), mark);
+  mark.over_http.clear();
+  EXPECT_THAT(to_json(mark), ::testing::Not(::testing::HasSubstr("over_http")));
+}
+
 TEST(CommitPoint, RefusesAnythingElse) {
   for (const char* text :
        {"", "{}", "[1]", R"({"v":2,"batch":1,"time":null,"ends":{},"queries":{}})",
@@ -60,6 +71,7 @@ TEST(CommitPoint, RefusesAnythingElse) {
         R"({"v":1,"batch":1,"time":null,"ends":{"t":{"0":1.5}},"queries":{}})",
         R"({"v":1,"batch":1,"time":null,"ends":{"t":7},"queries":{}})",
         R"({"v":1,"batch":1,"time":null,"ends":{},"queries":{},"suspended":{"hub":{"fingerprint":"00","batch":1}}})",
+        R"({"v":1,"batch":1,"time":null,"ends":{},"queries":{},"over_http":"ring"})",
         R"({"v":1,"batch":1,"time":null,"ends":{},"queries":{},"suspended":{"hub":{"fingerprint":"00","batch":1,"over":"x"}}})",
         R"({"v":1,"batch":1,"time":null,"ends":{},"queries":{},"times":{"t":{"0":"x"}}})",
         R"({"v":1,"batch":1,"time":null,"ends":{},"queries":{},"times":{"t":{"0":1}},"idle":{"t":[1]}})",
