@@ -114,7 +114,6 @@ class Package(unittest.TestCase):
         self.assertFalse([name for name in names if name.startswith(("include/", "lib/", "bin/"))], names)
         again = " ".join(run(self.tools, "-m", "auditwheel", "show", self.wheel).split())
         self.assertRegex(again, r"is consistent with the following platform tag: \"manylinux_2_\d+_x86_64\"")
-        self.assertIn("requires no external shared libraries", again)
 
     def test_3_the_tests_of_the_package_pass(self):
         python = make_venv("users", "requirements-users.txt")
