@@ -439,13 +439,13 @@ std::shared_ptr<Pipeline> Service::Impl::worker() {
 
 QueryListing Service::Impl::list_queries() {
   const std::shared_ptr<Pipeline> working = worker();
-  std::shared_ptr<const std::vector<ListedQuery>> known;
+  std::shared_ptr<const std::vector<ListedQuery>> shown;
   {
     const std::scoped_lock lock(mutex);
-    known = listed;
+    shown = listed;
   }
   const Pipeline::Queries now = working->queries();
-  QueryListing listing{*known, now.batch};
+  QueryListing listing{*shown, now.batch};
   for (ListedQuery& query : listing.queries) {
     const std::string& name = query.query.query.name;
     const auto suspended = std::ranges::find(now.suspended, name, &SuspendedQuery::name);
