@@ -138,7 +138,7 @@ class DrawingSink final : public PictureSink {
     for (const DrawnQuery& query : picture_.queries) kept_.emplace_back(query.drawn, query.left_out);
   }
 
-  std::size_t number_of(std::string_view query) const {
+  [[nodiscard]] std::size_t number_of(std::string_view query) const {
     const auto found = numbers_.find(query);
     if (found == numbers_.end()) {
       throw Error(ErrorKind::usage, "picture", "the sink does not know the query '" + std::string(query) + "'",

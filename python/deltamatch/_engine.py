@@ -14,7 +14,6 @@ from deltamatch._frames import give, kind_of, source_of
 from deltamatch._options import (
     ColumnOptions,
     FrameOptions,
-    GraphOptions,
     PatternOptions,
     Span,
     check_names,
@@ -456,8 +455,3 @@ def _incomplete(where: str, found: Any) -> IncompleteError:
     error.where, error.what, error.remedy = where, "stopped by timeout, so the answer is partial", "raise timeout for all of it"
     error.found = found
     return error
-
-
-def make_graph_options(options: Mapping[str, Any]) -> GraphOptions:
-    """The arguments about the graph alone."""
-    return {key: options[key] for key in GraphOptions.__annotations__ if key in options}  # type: ignore[return-value]

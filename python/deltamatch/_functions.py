@@ -36,7 +36,8 @@ class Replay(Iterator[Any]):
         kind = kind_of(frame)
         source = source_of(frame, "frame")
         vertices = None if arguments["vertices"] is None else source_of(arguments["vertices"], "vertices")
-        engine._make(source, vertices) if engine._held is None else None
+        if engine._held is None:
+            engine._make(source, vertices)
         given = [table for table in (arguments["vertices"], arguments["start"]) if table is not None]
         if vertices is not None:
             engine._load(vertices, vertices=True, watch_ids=True)

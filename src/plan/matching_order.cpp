@@ -29,6 +29,7 @@ class Request final : public PlanRequest {
   }
   [[nodiscard]] CandidateFigures expected(std::uint32_t vertex, std::span<const std::uint32_t> matched) const override {
     std::vector<std::uint32_t> positions;
+    positions.reserve(matched.size());
     for (const std::uint32_t each : matched) positions.push_back(1U << each);
     const Candidates candidates = candidates_for(*query_, 1U << vertex, positions, anchor_, positions.size());
     return {estimates_->size(1U << vertex, candidates.probes), candidates.probes.size()};

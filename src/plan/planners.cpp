@@ -114,6 +114,7 @@ const Planner& default_planner() noexcept {
 
 std::unique_ptr<Planner> make_fixed_order(const Query& query, std::span<const std::string> names, std::string_view where) {
   std::vector<std::string> all;
+  all.reserve(query.vertices.size());
   for (const QueryVertex& vertex : query.vertices) all.push_back(vertex.name);
   const auto refuse = [&](const std::string& what) {
     throw Error(ErrorKind::usage, where, what,

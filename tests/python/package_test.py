@@ -82,7 +82,7 @@ class Package(unittest.TestCase):
         with tarfile.open(cls.sdist) as archive:
             archive.extractall(unpacked, filter="data") if hasattr(tarfile, "data_filter") else archive.extractall(unpacked)
         (cls.source,) = unpacked.iterdir()
-        run(cls.tools, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "--wheel-dir", out, "-C", f"build-dir={cls.source}/build/python", cls.source,
+        run(cls.tools, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "--wheel-dir", out, "--config-settings", f"build-dir={cls.source}/build/python", cls.source,
             env={**ENVIRONMENT, "CCACHE_BASEDIR": str(cls.source), "PATH": f"{cls.tools.parent}:{os.environ['PATH']}"})
         (cls.built,) = out.glob("*.whl")
         cls.wheel = cls.repair(out)
@@ -112,9 +112,8 @@ class Package(unittest.TestCase):
         self.assertTrue([name for name in names if re.match(r"deltamatch\.libs/libtbb-", name)], names)
         self.assertTrue([name for name in names if name.endswith("/LICENSE")])
         self.assertFalse([name for name in names if name.startswith(("include/", "lib/", "bin/"))], names)
-        again = run(self.tools, "-m", "auditwheel", "show", self.wheel)
-        self.assertIn("consistent with\nthe following platform tag", again)
-        self.assertIn("requires no external shared libraries", again.replace("\n", " "))
+        again = " ".join(run(self.tools, "-m", "auditwheel", "show", self.wheel).split())
+        self.assertRegex(again, r"is consistent with the following platform tag: \"manylinux_2_\d+_x86_64\"")
 
     def test_3_the_tests_of_the_package_pass(self):
         python = make_venv("users", "requirements-users.txt")

@@ -55,6 +55,16 @@ CASES = [
     ("DeltamatchOpenFiles", {series("process_open_fds"): "900x60", series("process_max_fds"): "1000x60"} | INFO, LABELS,
      "i:9464 of deltamatch-a has 90% of its files open."),
     ("DeltamatchOpenFiles", {series("process_open_fds"): "700x60", series("process_max_fds"): "1000x60"} | INFO, None, None),
+    ("DeltamatchNoStandby", {series("deltamatch_standby_ready"): "0x60", 'deltamatch_build_info{job="deltamatch-a",instance="j:9464"}': "1x60"}
+     | INFO, {"job": "deltamatch-a"}, "No standby of deltamatch-a could take over."),
+    ("DeltamatchNoStandby", {series("deltamatch_standby_ready"): "0x60", 'deltamatch_standby_ready{job="deltamatch-a",instance="j:9464"}': "1x60",
+                             'deltamatch_build_info{job="deltamatch-a",instance="j:9464"}': "1x60"} | INFO, None, None),
+    ("DeltamatchNoStandby", {series("deltamatch_standby_ready"): "0x60"} | INFO, None, None),  # there is one instance by intent
+    ("DeltamatchStandbyBehind", {series("deltamatch_standby_behind_seconds"): "0+60x60"}, LABELS,
+     "The standby i:9464 of deltamatch-a is 40m 0s behind."),
+    ("DeltamatchStandbyBehind", {series("deltamatch_standby_behind_seconds"): "9x60"}, None, None),
+    ("DeltamatchShareFails", {series("deltamatch_share_failures_total"): "0+1x60"}, LABELS, "i:9464 of deltamatch-a cannot reach the share."),
+    ("DeltamatchShareFails", {series("deltamatch_share_failures_total"): "7x60"}, None, None),
     ("DeltamatchLagGrows", {series("deltamatch_consumer_lag", 'topic="t",partition="0"'): "0+500x60",
                             series("deltamatch_consumer_lag", 'topic="t",partition="1"'): "0+250x60"}, LABELS,
      "deltamatch-a is 30k records behind, and the lag grows."),

@@ -8,6 +8,7 @@
 #include "cli/config/service_sections.hpp"
 #include "deltamatch/engine.hpp"
 #include "deltamatch/error.hpp"
+#include "ingest/service/alert/alert_messages.hpp"
 #include "ingest/service/http/query_routes.hpp"
 
 namespace deltamatch::cli {
@@ -62,6 +63,30 @@ QueryProblem apart(std::string_view text) {
   throw QueryRefusal(status, text, "", std::move(found));
 }
 
+/// Tries the templates of the query's sinks with its alerts. Those of the configuration's queries were tried before; they show
+/// which names other queries have.
+void try_templates(ConfigContext& context, const ServiceConfig& config, const ingest::ServiceQuery& query) {
+  const ingest::ServiceOptions& service = config.service;
+  const auto goes_to = [](const ingest::ServiceQuery& from, const ingest::SinkOptions& sink) {
+    return std::ranges::find(from.sinks, sink.name) != from.sinks.end();
+  };
+  for (const ingest::SinkOptions& sink : service.sinks) {
+    if (!goes_to(query, sink) || (sink.body.empty() && sink.link.empty())) continue;
+    std::vector<ingest::QuerySamples> samples{ingest::sample_alerts(query.query, service.engine.schema, sink.times)};
+    for (const ingest::ServiceQuery& other : service.queries) {
+      if (goes_to(other, sink) && other.query.name != query.query.name)
+        samples.push_back(ingest::sample_alerts(other.query, service.engine.schema, sink.times));
+    }
+    try {
+      if (!sink.body.empty()) ingest::try_body(service.application, sink, samples);
+      if (!sink.link.empty()) ingest::try_link(service.application, sink, samples);
+    } catch (const Error& error) {
+      context.problems.add(1, "sinks", "the template of sink '" + sink.name + "' cannot show its alerts: " + error.what(),
+                           "name other sinks, or change the template");
+    }
+  }
+}
+
 }  // namespace
 
 ingest::ServiceQuery read_definition(std::string_view json, const std::optional<std::string>& name,
@@ -78,6 +103,7 @@ ingest::ServiceQuery read_definition(std::string_view json, const std::optional<
     throw QueryRefusal(400, "this is no JSON object", example, {{"", "this is no JSON object", example, 0, 0}});
   if (context.problems.count() != 0) refuse(400, context.problems);
   ingest::ServiceQuery query = read_definition(Section(context, &root, 1, "", ""), config, name);
+  if (context.problems.count() == 0) try_templates(context, config, query);
   if (context.problems.count() != 0) refuse(422, context.problems);
   query.where = "the query '" + query.query.name + "', made over HTTP";
   query.over_http = true;

@@ -180,6 +180,7 @@ Listing EmitOptions::make_listing(const EngineOptions& engine, const std::vector
   const ingest::MatchForm form{schema, times.value_or(drawn ? ingest::TimeForm::iso : ingest::TimeForm::microseconds)};
   const std::string format = this->format();
   std::vector<Query> all;
+  all.reserve(queries.size());
   for (const NamedQuery& query : queries) all.push_back(query.query);
   std::unique_ptr<MatchSink>& sink = listing.sink;
   if (drawn) {

@@ -34,6 +34,7 @@ std::size_t place_of(const std::string& text, std::size_t sign, const std::vecto
   const auto found = std::ranges::find_if(queries, [&](const NamedQuery& query) { return query.query.name == name; });
   if (found != queries.end()) return static_cast<std::size_t>(found - queries.begin());
   std::vector<std::string_view> names;
+  names.reserve(queries.size());
   for (const NamedQuery& query : queries) names.push_back(query.query.name);
   throw Error(ErrorKind::usage, "--matching-order " + text, fmt::format("there is no query '{}'", name),
               fmt::format("choose one of {}", fmt::join(names, ", ")));

@@ -67,6 +67,21 @@ TEST_F(DefinitionTest, WhatIsKeptMeansTheSameUnderAnotherConfiguration) {
   EXPECT_EQ(ingest::entity_tag(again), ingest::entity_tag(query));
 }
 
+TEST_F(DefinitionTest, TemplatesOfItsSinksAreTried) {
+  folder_.write(
+      "service.yaml",
+      test::completed("sinks:\n"
+                      "  a: {type: webhook, url: 'http://127.0.0.1/', each: alert, body: '{\"x\": \"{{bindings.a}}\"}'}\n"
+                      "  b: {type: file, path: b.jsonl}\n"
+                      "queries: [{name: ring, pattern: (a)-->(b)-->(a)}]\n"));
+  config_ = read_service_config("service.yaml", test::variables({}));
+  EXPECT_EQ(read(R"j({"name": "fan", "pattern": "(a)-->(b)"})j").query.name, "fan");
+  const ingest::QueryRefusal refused = refusal(R"j({"name": "fan", "pattern": "(x)-->(y)"})j");
+  EXPECT_THAT(refused.what(), HasSubstr("the template of sink 'a' cannot show its alerts"));
+  EXPECT_THAT(refused.what(), HasSubstr("the alerts of query 'fan' have no 'bindings.a'"));
+  EXPECT_EQ(read(R"j({"name": "fan", "pattern": "(x)-->(y)", "sinks": ["b"]})j").query.name, "fan");
+}
+
 TEST_F(DefinitionTest, RefusalsNameKeyPlaceAndRemedy) {
   const ingest::QueryRefusal syntax = refusal(R"j({"name": "x", "pattern": "(a)-->(b)\n-->("})j");
   EXPECT_EQ(syntax.status, 422u);

@@ -71,6 +71,18 @@ std::vector<std::string> read(std::unique_ptr<TableReader> table, const ReadOpti
   return updates;
 }
 
+ReadOptions with_ids(IdKind ids) {
+  ReadOptions options;
+  options.codec.ids = ids;
+  return options;
+}
+
+ReadOptions with_edges(EdgeModel edges) {
+  ReadOptions options;
+  options.codec.edges = edges;
+  return options;
+}
+
 std::string fault(std::unique_ptr<TableReader> table, const ReadOptions& options = {}, const TableRoles& roles = {}) {
   try {
     read(std::move(table), options, roles);
@@ -118,10 +130,9 @@ TEST(Table, TheTypeOfAColumnDecidesWhatIdsAre) {
     source.text("acct");
   };
   EXPECT_THAT(read(sources(arrow_type::text, texts)), ElementsAre("+'7'>1", "+'acct'>1"));
-  EXPECT_THAT(
-      read(sources(arrow_type::int64, [](ArrayBuilder& source) { source.integer(7); }), {.codec = {.ids = IdKind::string}}),
-      ElementsAre("+'7'>'1'"));
-  EXPECT_THAT(fault(sources(arrow_type::text, texts), {.codec = {.ids = IdKind::integer}}), HasSubstr("row 1: bad_id"));
+  EXPECT_THAT(read(sources(arrow_type::int64, [](ArrayBuilder& source) { source.integer(7); }), with_ids(IdKind::string)),
+              ElementsAre("+'7'>'1'"));
+  EXPECT_THAT(fault(sources(arrow_type::text, texts), with_ids(IdKind::integer)), HasSubstr("row 1: bad_id"));
   EXPECT_THAT(fault(sources(arrow_type::text, [](ArrayBuilder& source) { source.text("None"); })), HasSubstr("ids='string'"));
 }
 
@@ -154,7 +165,7 @@ TEST(Table, AKeyIsEnoughForADeletion) {
   rows.child(0).text("p1");
   rows.child(1).text("-");
   rows.end_struct();
-  EXPECT_THAT(read(table_of(rows), {.codec = {.edges = EdgeModel::keyed}}), ElementsAre("-key#'p1'"));
+  EXPECT_THAT(read(table_of(rows), with_edges(EdgeModel::keyed)), ElementsAre("-key#'p1'"));
 }
 
 TEST(Table, ColumnsThatAreMissingOrDoubleAreRefused) {
