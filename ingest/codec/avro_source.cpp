@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 #include <variant>
@@ -130,12 +131,13 @@ class AvroSource final : public RecordSource {
     for (std::int64_t count = take_number(); count != 0; count = take_number()) {
       if (count < 0) static_cast<void>(take_number());  // the size of the block
       const std::uint64_t pairs = count < 0 ? ~static_cast<std::uint64_t>(count) + 1 : static_cast<std::uint64_t>(count);
-      if ((entries += pairs) > most_entries || pairs > most_entries) refuse("the header has too many entries");
+      entries += std::min(pairs, most_entries + 1);
+      if (entries > most_entries) refuse("the header has too many entries");
       for (std::uint64_t i = 0; i < pairs; ++i) {
         const std::string key = take_text();
-        std::string value = take_text();
-        if (key == "avro.schema") schema = std::move(value);
-        if (key == "avro.codec") codec_ = std::move(value);
+        const std::string value = take_text();
+        if (key == "avro.schema") schema = value;
+        if (key == "avro.codec") codec_ = value;
       }
     }
     sync_ = take(sync_size, sync_size);

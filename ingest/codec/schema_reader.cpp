@@ -38,6 +38,21 @@ std::optional<std::int64_t> take_varint(std::string_view& bytes) noexcept {
   return std::nullopt;
 }
 
+/// Takes the place of the message in its file.
+ProtoSchema::Message take_place(const ProtoSchema& schema, std::string_view& bytes) {
+  constexpr std::int64_t deepest = 64;
+  const std::optional<std::int64_t> count = take_varint(bytes);
+  if (!count || *count < 0 || *count > deepest) return nullptr;
+  std::vector<std::int64_t> place;
+  for (std::int64_t i = 0; i < *count; ++i) {
+    const std::optional<std::int64_t> index = take_varint(bytes);
+    if (!index) return nullptr;
+    place.push_back(*index);
+  }
+  if (place.empty()) place.push_back(0);
+  return schema.at(place);
+}
+
 /// Reads messages of a format that has schemas.
 class SchemaCodec final : public Codec {
  public:
@@ -135,21 +150,6 @@ std::optional<std::string_view> SchemaReader::read_framed(std::string_view recor
   const ProtoSchema::Message message = take_place(*proto, bytes);
   if (message == nullptr) return fail(fmt::format("the message names no message of the schema {}", id));
   return of_schema(read_message(proto, message, bytes));
-}
-
-/// Takes the place of the message in its file.
-ProtoSchema::Message SchemaReader::take_place(const ProtoSchema& schema, std::string_view& bytes) {
-  constexpr std::int64_t deepest = 64;
-  const std::optional<std::int64_t> count = take_varint(bytes);
-  if (!count || *count < 0 || *count > deepest) return nullptr;
-  std::vector<std::int64_t> place;
-  for (std::int64_t i = 0; i < *count; ++i) {
-    const std::optional<std::int64_t> index = take_varint(bytes);
-    if (!index) return nullptr;
-    place.push_back(*index);
-  }
-  if (place.empty()) place.push_back(0);
-  return schema.at(place);
 }
 
 /// The schema of an id. One that is there is remembered, because an id never changes its meaning.

@@ -37,7 +37,6 @@ class SchemaReader {
   [[nodiscard]] std::optional<std::string_view> read_avro(const AvroSchema& schema, std::string_view bytes);
   [[nodiscard]] std::optional<std::string_view> read_message(const std::shared_ptr<const ProtoSchema>& schema,
                                                              ProtoSchema::Message message, std::string_view bytes);
-  [[nodiscard]] ProtoSchema::Message take_place(const ProtoSchema& schema, std::string_view& bytes);
   [[nodiscard]] std::shared_ptr<const RecordSchema> schema_of(std::uint32_t id);
   std::nullopt_t fail(std::string what);
 

@@ -13,6 +13,7 @@ RecordSchema::RecordSchema(const SchemaText& text) : type(text.type) {
   };
   if (type == "AVRO") {
     std::vector<std::string> references;
+    references.reserve(text.references.size());
     for (const auto& [name, reference] : text.references) references.push_back(reference);
     take(AvroSchema::read(text.text, references));
   } else if (type == "PROTOBUF") {

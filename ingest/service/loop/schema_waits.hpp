@@ -22,8 +22,8 @@ class SchemaWaits {
 
   [[nodiscard]] SchemaSource* source() const noexcept { return source_; }
 
-  /// Calls `read` until it throws no SchemaUnavailable. Calls `before` once before it waits. Returns false if `stopped` ends
-  /// the waiting; then the record was not read.
+  /// Calls `read` until it throws no SchemaUnavailable. Calls `before` once before it waits, when why() says why. Returns false
+  /// if `stopped` ends the waiting; then the record was not read.
   template <std::invocable Read, std::predicate Stopped, std::invocable Before>
   bool until_read(Read read, Stopped stopped, Before before) {
     for (bool waits = false;; waits = true) {
@@ -32,8 +32,8 @@ class SchemaWaits {
         if (waits) end();
         return true;
       } catch (const SchemaUnavailable& why) {
-        if (!waits) before();
         tell(why.what());
+        if (!waits) before();
       }
       if (!pause(stopped)) return false;
     }
