@@ -380,7 +380,7 @@ class FileStream final : public UpdateStream {
       std::string_view else_skip = ", or set on-error to skip or dead-letter";
       if (options_.spelling.in_configuration) else_skip = "";
       if (options_.spelling.as_keywords) else_skip = ", or give on_error='skip'";
-      throw RefusedRecord(
+      throw RecordError(
           source_->where(letter.position), fmt::format("{}: {}", reject_name(letter.reason), letter.message),
           fmt::format("{}correct the record{}", advice.empty() ? advice_about(letter) : std::string(advice), else_skip),
           letter.position, letter.reason);

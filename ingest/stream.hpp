@@ -108,9 +108,9 @@ class UpdateStream {
 static_assert(BatchSource<UpdateStream, PositionedBatch>);
 
 /// The first refused record, which ends a run with OnError::fail.
-class RefusedRecord final : public Error {
+class RecordError final : public Error {
  public:
-  RefusedRecord(std::string_view where, std::string_view what, std::string_view remedy, Position at, RejectReason reason)
+  RecordError(std::string_view where, std::string_view what, std::string_view remedy, Position at, RejectReason reason)
       : Error(where, what, remedy), at_(at), reason_(reason), where_(where), what_(what), remedy_(remedy) {}
 
   [[nodiscard]] Position at() const noexcept { return at_; }

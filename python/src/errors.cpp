@@ -34,7 +34,7 @@ void raise(const char* name, const char* text, const ErrorParts& parts, const nb
 void translate(const std::exception_ptr& thrown, void* /*payload*/) {
   try {
     std::rethrow_exception(thrown);
-  } catch (const ingest::RefusedRecord& error) {
+  } catch (const ingest::RecordError& error) {
     raise("RecordError", error.what(), {error.where(), error.fault(), error.remedy()}, nb::int_(error.at().number - 1),
           std::string(reject_name(error.reason())));
   } catch (const Error& error) {
