@@ -23,6 +23,7 @@ from deltamatch._options import (
     needs_columns,
     pattern_settings,
     read_settings,
+    whole_number,
 )
 from deltamatch._patterns import Patterns, query_error, read_patterns
 from deltamatch.errors import ConfigurationError, IncompleteError, InputWarning, RecordError
@@ -219,6 +220,8 @@ class Engine:
             ConfigurationError: a name is taken.
         """
         check_names("register", options)
+        if max_matches is not None:
+            whole_number(max_matches, "max_matches", 1, _EVERYTHING)
         read = read_patterns(patterns, self._options.get("directed", True))
         span = microseconds(within, "within")
         for pattern in read:
@@ -341,6 +344,8 @@ class Engine:
             IncompleteError: the time-out ended it; ``found`` has the matches found.
         """
         check_names("match", options)
+        if limit is not None:
+            whole_number(limit, "limit", 1, _EVERYTHING)
         read = read_patterns(patterns, self._options.get("directed", True))
         results, table = self._match(read, options, True, limit, timeout)
         found = give(table, self._kind)
@@ -386,6 +391,7 @@ class Engine:
         Raises:
             IncompleteError: the time-out ended it; ``found`` has lower bounds.
         """
+        whole_number(k, "k", 2, 8)
         return self._mined(_core.motifs(self._engine(), k, where, self._threads(), microseconds(timeout, "timeout")), "motifs")
 
     def cliques(self, k: int | None = None, *, list: bool = False, limit: int | None = None, timeout: Span | None = None) -> Any:
@@ -399,6 +405,10 @@ class Engine:
             IncompleteError: the time-out ended it; ``found`` has lower bounds, or the cliques found.
         """
         span = microseconds(timeout, "timeout")
+        if k is not None:
+            whole_number(k, "k", 1)
+        if limit is not None:
+            whole_number(limit, "limit", 1, _EVERYTHING)
         if not list:
             return self._mined(_core.cliques(self._engine(), k, self._threads(), span), "cliques")
         if k is None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from deltamatch._engine import Engine, Report, _conclude
 from deltamatch._frames import kind_of, source_of
-from deltamatch._options import FrameOptions, Span, check_names, microseconds
+from deltamatch._options import FrameOptions, Span, check_names, microseconds, whole_number
 from deltamatch._patterns import Patterns
 from deltamatch._table import Table
 from deltamatch.errors import ConfigurationError
@@ -102,8 +102,11 @@ def stream(
             handle(matches)
     """
     check_names("stream", options)
-    if batch is not None and (isinstance(batch, bool) or not isinstance(batch, int) or batch < 1):
-        raise ConfigurationError.of("batch", f"{batch!r} is no number of updates", "give a whole number from 1")
+    if batch is not None:
+        whole_number(batch, "batch", 1)
+    if max_matches is not None:
+        whole_number(max_matches, "max_matches", 1, _EVERYTHING)
+    whole_number(chunk, "chunk", 1, _EVERYTHING)
     span = microseconds(batch_span, "batch_span")
     settings = {
         "batch": batch if batch is not None else (0 if span else 8192),

@@ -85,6 +85,40 @@ def check_names(function: str, options: Mapping[str, object]) -> None:
     for name in options:
         if name not in _ALL:
             raise TypeError(f"{function}() got an unexpected keyword argument '{name}'")
+    check_values(options)
+
+
+_FLAGS = ("directed", "induced")
+_SPANS = ("window", "allowed_lateness", "attributes", "vertex_attributes")
+
+
+def check_values(options: Mapping[str, object]) -> None:
+    """Refuses arguments of a wrong type. The extension knows which words there are.
+
+    Raises:
+        ConfigurationError: there is one.
+    """
+    for name, value in options.items():
+        if value is None or name in _SPANS:
+            continue
+        if name == "threads":
+            whole_number(value, name, 0)
+        elif name in _FLAGS:
+            if not isinstance(value, bool):
+                raise ConfigurationError.of(name, f"{value!r} is no bool", "give True or False")
+        elif not isinstance(value, str):
+            raise ConfigurationError.of(name, f"{value!r} is no text", "give a text")
+
+
+def whole_number(value: object, name: str, least: int, most: int = (1 << 31) - 1) -> int:
+    """A whole number within bounds.
+
+    Raises:
+        ConfigurationError: it is none.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise ConfigurationError.of(name, f"{value!r} is not possible", f"give a whole number from {least} to {most}")
+    return value
 
 
 def microseconds(span: Span | None, name: str) -> int | None:

@@ -80,6 +80,8 @@ def _files_of(folder: Path) -> list[Path]:
 
 
 def _is_path(text: str) -> bool:
+    if not text.strip():
+        return False
     try:
         return Path(text).exists()
     except (OSError, ValueError):  # too long for a path, or a zero in it
@@ -90,12 +92,12 @@ def _read_texts(sources: Iterable[str | os.PathLike[str]], directed: bool) -> li
     """Reads what each source names. Patterns without a name are called pattern, pattern2, and so on."""
     read: list[_core.Pattern | str] = []
     for source in sources:
+        if not isinstance(source, (str, os.PathLike)):
+            raise ConfigurationError.of("patterns", f"a {type(source).__name__} is no pattern", _REMEDY)
         if isinstance(source, os.PathLike) or _is_path(source):
             path = Path(source)
             read += [_read_file(file, directed) for file in (_files_of(path) if path.is_dir() else [path])]
             continue
-        if not isinstance(source, str):
-            raise ConfigurationError.of("patterns", f"a {type(source).__name__} is no pattern", _REMEDY)
         name, sign, text = source.partition("=")
         if sign and "(" not in name and name.strip():
             read.append(_parse(text, name.strip(), f"pattern {name.strip()}", directed))
@@ -126,9 +128,14 @@ def read_patterns(patterns: Patterns, directed: bool = True) -> list[_core.Patte
         ConfigurationError: a file cannot be read, or two patterns have one name.
     """
     if isinstance(patterns, Mapping):
+        for name, text in patterns.items():
+            if not isinstance(name, str) or not isinstance(text, str):
+                raise ConfigurationError.of("patterns", f"{name!r}: {text!r} is no name and pattern", _REMEDY)
         read = [_parse(text, name, f"pattern {name}", directed) for name, text in patterns.items()]
     else:
         single = isinstance(patterns, (str, os.PathLike))
+        if not single and not isinstance(patterns, Iterable):
+            raise ConfigurationError.of("patterns", f"a {type(patterns).__name__} is no pattern", _REMEDY)
         read = _read_texts([patterns] if single else patterns, directed)  # type: ignore[list-item,arg-type]
     if not read:
         raise ConfigurationError.of("patterns", "there are none", _REMEDY)

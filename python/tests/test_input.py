@@ -127,8 +127,12 @@ def test_slices_of_arrow_tables_are_read_from_their_offset() -> None:
         ({"source": [1], "target": [2]}, {"edges": "keyed"}, "no column says the keys of edges"),
         ({"source": [1], "target": [2]}, {"order": "time"}, "order by time needs a window"),
         ({"source": [1], "target": [2]}, {"allowed_lateness": "1h"}, "no pattern heeds how late records may come"),
-        ({"source": [1], "target": [2]}, {"batch": 0}, "batch: 0 is no number of updates"),
+        ({"source": [1], "target": [2]}, {"batch": 0}, "batch: 0 is not possible; give a whole number from 1 to"),
         ({"source": [1, 2], "target": [2]}, {}, "the column target has 1 rows, and the one before it 2"),
+        ({"source": [1], "target": [2]}, {"threads": -1}, "threads: -1 is not possible"),
+        ({"source": [1], "target": [2]}, {"source": 0}, "source: 0 is no text"),
+        ({"source": [1], "target": [2]}, {"directed": "no"}, "directed: 'no' is no bool"),
+        ({"source": [1], "target": [2]}, {"max_matches": 0}, "max_matches: 0 is not possible"),
         ([(1, 2)], {}, "frame: is no table, but a list"),
         (pl.LazyFrame({"source": [1]}), {}, "give frame.collect()"),
         (pa.table({"source": [1], "target": [2], "key": [1]}), {"key": "key"}, "the edges of this graph have no keys"),
@@ -172,6 +176,8 @@ def test_patterns_come_from_texts_files_and_folders(tmp_path: pathlib.Path) -> N
     (tmp_path / "forgotten.txt").write_text("(a)-->(b)\n")
     assert "looks like a query" in str(wrong(frame, tmp_path))
     assert "no such file" in str(wrong(frame, "nothing.pattern"))
+    for nothing in (None, 3, {"a": 3}, [3], [], "", {3: "(a)-->(b)"}):
+        assert isinstance(wrong(frame, nothing), deltamatch.ConfigurationError)
     assert "belongs to two patterns" in str(wrong(frame, ["a=(x)-->(y)", "a=(x)-->(y)"]))
 
 
