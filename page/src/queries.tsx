@@ -1,6 +1,6 @@
 // The queries with text, plan, rates and cost; with the admin token, they can be changed.
 import { stringify } from "lossless-json";
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Admin } from "./admin";
 import { Refused, refusal } from "./events";
 import { type Json, field, isObject, plain, read } from "./json";
@@ -139,6 +139,9 @@ export function Queries({ list, admin, service }: { list: QueryList; admin: Admi
   const listed = useStore(list.store);
   const token = useStore(admin.token);
   const [editing, edit] = useState<Editing>();
+  useEffect(() => {
+    if (token === "") edit(undefined);
+  }, [token]);
   const suspended = field(service.status, "suspended");
   const queries = listed.absent ? queryNames(service.status).map((name) => viewOf({ name })) : listed.queries;
   return (

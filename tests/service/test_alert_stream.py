@@ -112,7 +112,8 @@ class AlertStream(ServiceTest):
                    queries=[{"name": "path", "pattern": PATH, "sinks": ["file"]}])
         stream = self.stream()
         self.send(*[edge(f"in-{i}", "hub") for i in range(count)], *[edge("hub", f"out-{i}") for i in range(count)])
-        self.service.wait(lambda: stream.alerts() and stream.alerts()[-1] == (self.dir / "alerts.jsonl").read_text().splitlines()[-1], "the last alert", 120)
+        file = self.dir / "alerts.jsonl"
+        self.service.wait(lambda: file.exists() and stream.alerts()[-1:] == file.read_text().splitlines()[-1:] != [], "the last alert", 120)
         left_out = sum(data["alerts"] for _, name, data in stream.events() if name == "left-out")
         self.assertEqual(left_out + len(stream.alerts()), count * count)
         self.assertLessEqual(len(stream.alerts()), 1000)
@@ -197,7 +198,7 @@ class AlertStream(ServiceTest):
             again = connection.getresponse()
             self.assertEqual((again.status, again.read()), (304, b""), name)
         self.assertEqual(self.service.get("/app.jsx")[0], 404)
-        self.assertEqual(self.service.get("/../etc/passwd")[0], 404)
+        self.assertIn(self.service.get("/../etc/passwd")[0], (400, 404))
 
 
 if __name__ == "__main__":
