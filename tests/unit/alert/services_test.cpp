@@ -118,7 +118,7 @@ TEST_F(Services, SlackTakesWhateverAnIdIs) {
     deliver(*slack, ++batch, list_of(hostile_alerts(edges)));
   }
   EXPECT_THAT(server.statuses(), Each(200));
-  EXPECT_EQ(server.accepted().size(), 3U * (12 + 2)) << "8 alerts in a message";
+  EXPECT_EQ(server.accepted().size(), 3U * (11 + 2)) << "8 alerts in a message";
   for (const Json& message : server.accepted()) EXPECT_THAT(message.dump(), Not(HasSubstr("<!channel>")));
 }
 
