@@ -161,7 +161,7 @@ TEST_F(CommitLogTest, NotesOfDeliveriesStandBesideTheMarks) {
   log.seek(2, in(20));
   EXPECT_EQ(log.next(in(20)), mark(2));
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  EXPECT_NEAR(static_cast<double>(log.time()),
+  EXPECT_NEAR(static_cast<double>(log.written()),
               static_cast<double>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count()), 60'000.0);
   EXPECT_FALSE(notes.has("stray_commit_record")) << notes.all();
 }
