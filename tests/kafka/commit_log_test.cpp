@@ -114,8 +114,9 @@ TEST_F(CommitLogTest, FollowsWhatIsCommittedLater) {
   abort(2);
   EXPECT_FALSE(log.follow(300ms)) << "and what is aborted is none";
   const auto before = std::chrono::system_clock::now().time_since_epoch() / 1ms;
-  commit(transactions, 4);
-  commit(transactions, 5);
+  Transactions later(cluster, 10s, in(20));  // the aborted one fenced the first
+  commit(later, 4);
+  commit(later, 5);
   follow(4);
   EXPECT_EQ(batches, from_to(2, 5));
   EXPECT_GE(log.written(), before - 1000);
