@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include "deltamatch/error.hpp"
@@ -386,7 +387,7 @@ void Pipeline::committed(Commit&& commit) {
   if (free_.size() < 4) free_.push_back(std::move(commit.input));
 }
 
-/// The caller holds the mutex.
+/// Forgets queries that are gone, so that queries which come and go take no memory. The caller holds the mutex.
 void Pipeline::count_matches(const Commit& commit) {
   for (std::size_t q = 0; q < commit.result.queries.size(); ++q) {
     const std::string& name = (*commit.queries)[q];
@@ -398,6 +399,12 @@ void Pipeline::count_matches(const Commit& commit) {
     matches.removed += commit.result.queries[q].removed;
     matches.seconds += commit.result.queries[q].seconds;
   }
+  const auto& [standing, suspended] = std::tie(commit.mark.queries, commit.mark.suspended);
+  if (status_.matches.size() <= standing.size() + suspended.size()) return;
+  std::erase_if(status_.matches, [&](const auto& entry) {
+    return !std::ranges::binary_search(standing, entry.first, {}, &ActiveQuery::name) &&
+           !std::ranges::binary_search(suspended, entry.first, {}, &SuspendedQuery::name);
+  });
 }
 
 void Pipeline::finish() {
