@@ -5,7 +5,7 @@ It builds the program if it is not built, and generates what it needs. It runs e
 prints one table: what was published, what was measured here, and the ratio. Progress and the time left go to standard error.
 
   bench/reproduce.py                     the rows that any machine can run: insertions and deletions
-  bench/reproduce.py service             Kafka to Kafka; starts a broker (scripts/setup --tests installs one)
+  bench/reproduce.py service             Kafka to Kafka; starts a broker (scripts/setup installs what it takes)
   bench/reproduce.py houses              needs email-Enron.txt in --data or $DELTAMATCH_DATA
   bench/reproduce.py --quick             a small graph, to see that everything works. Nothing is compared with published times
 

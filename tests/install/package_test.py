@@ -132,6 +132,17 @@ class Packages(unittest.TestCase):
         self.run_inside("dpkg", "--purge", "deltamatch")
         self.assertEqual([file for file in files if (self.debian / file[1:]).exists()], [])
 
+    def test_3_the_deb_for_developers_has_all_that_a_program_needs(self):
+        package = self.package("libdeltamatch-dev_*.deb")
+        self.run_inside("apt-get", "update")
+        self.run_inside("apt-get", "install", "--yes", package)
+        shutil.copytree(ROOT / "tests/install/consumer", self.debian / "root/consumer")
+        self.run_inside("cmake", "-S", "/root/consumer", "-B", "/root/consumer/build", "-DCMAKE_PREFIX_PATH=/usr", "-DHEADERS_ALONE=OFF")
+        self.run_inside("cmake", "--build", "/root/consumer/build", "--parallel", "2")
+        self.assertEqual(self.run_inside("/root/consumer/build/triangles"), "batch 1: +1 -0\nbatch 2: +0 -1\n")
+        (self.debian / "root/edges.txt").write_text("1 2\n2 3\n3 1\n")
+        self.assertIn('"bindings":{"a":', self.run_inside("/root/consumer/build/replay_file", "/root/edges.txt", "(a)-->(b)-->(c)-->(a)"))
+
 
 if __name__ == "__main__":
     BUILD = sys.argv.pop(1)
