@@ -112,8 +112,10 @@ void Adjacency::plan_row(DeltaRow& delta) {
     slice.begin = row.begin(at);
     slice.end = present ? row.end(at) : slice.begin;
     if (!present) ++slices;
-    total += delta_slices_[s + 1].added_begin - slice.added_begin;
-    total -= delta_slices_[s + 1].removed_begin - slice.removed_begin;
+    const std::uint32_t added = delta_slices_[s + 1].added_begin - slice.added_begin;
+    const std::uint32_t removed = delta_slices_[s + 1].removed_begin - slice.removed_begin;
+    total += added - removed;  // modulo 2^32
+    delta.reshapes = delta.reshapes || !present || slice.end - slice.begin + added == removed;
   }
   delta.empties = total == 0;
   const bool fits = total <= row.capacity && slices <= (1u << row.directory_log) && row.block != nullptr;
@@ -162,6 +164,10 @@ void Adjacency::unstage() noexcept {
 
 std::uint32_t Adjacency::lower_slice(const Row& row, RelationId relation) noexcept {
   std::uint32_t low = 0;
+  if (row.slices <= scanned_slices) {  // a count, because which list a batch touches cannot be predicted
+    for (std::uint32_t s = 0; s < row.slices; ++s) low += static_cast<std::uint32_t>(row.block[2 * s] < relation);
+    return low;
+  }
   std::uint32_t high = row.slices;
   while (low < high) {
     const std::uint32_t middle = (low + high) / 2;
@@ -240,6 +246,17 @@ std::uint32_t Adjacency::degree_after(VertexId vertex) const noexcept {
     degree -= end.removed_begin - first.removed_begin;
   }
   return degree;
+}
+
+std::uint64_t Adjacency::signature(VertexId vertex) const noexcept {
+  std::uint64_t bits = 0;
+  if (vertex >= rows_.size()) return bits;
+  const Row& row = rows_[vertex];
+  for (std::uint32_t s = 0; s < row.slices; ++s) bits |= signature_bit(row.block[2 * s]);
+  if (row.staged == 0) return bits;
+  const DeltaRow& delta = delta_rows_[row.staged - 1];
+  for (std::uint32_t s = delta.first_slice; s < delta.end_slice; ++s) bits |= signature_bit(delta_slices_[s].relation);
+  return bits;
 }
 
 const std::uint32_t* Adjacency::payload(VertexId vertex, RelationId relation, VertexId neighbour) const noexcept {

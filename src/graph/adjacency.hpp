@@ -117,6 +117,10 @@ class Adjacency {
   [[nodiscard]] std::span<const std::uint32_t> ids(VertexId vertex, RelationId relation) const noexcept;
   /// The number of settled entries of the vertex over all relations.
   [[nodiscard]] std::uint32_t degree(VertexId vertex) const noexcept;
+  /// The number of entries that the vertex's block has room for: an upper bound on degree, which the row alone tells. 0: none.
+  [[nodiscard]] std::uint32_t room(VertexId vertex) const noexcept {
+    return vertex < rows_.size() ? rows_[vertex].capacity : 0;
+  }
   /// The number of entries that the vertex will have after the staged batch is settled.
   [[nodiscard]] std::uint32_t degree_after(VertexId vertex) const noexcept;
   /// Calls visit(relation, ids, payload words) for each settled list of the vertex.
@@ -125,6 +129,13 @@ class Adjacency {
   /// The payload words of an entry, or null if there is no such entry.
   [[nodiscard]] const std::uint32_t* payload(VertexId vertex, RelationId relation, VertexId neighbour) const noexcept;
   std::uint32_t* payload(VertexId vertex, RelationId relation, VertexId neighbour) noexcept;
+
+  /// The relations of which the vertex has entries before the staged batch, or gets some in it: bit r % 64 for relation r. So a
+  /// bit that is missing tells that all lists of these relations are empty, before and after the batch. O(relations).
+  [[nodiscard]] std::uint64_t signature(VertexId vertex) const noexcept;
+  [[nodiscard]] static constexpr std::uint64_t signature_bit(RelationId relation) noexcept {
+    return std::uint64_t{1} << relation % 64;
+  }
 
   /// Increases whenever the vertex's block changes or moves.
   [[nodiscard]] std::uint32_t version(VertexId vertex) const noexcept { return rows_[vertex].version; }
@@ -261,8 +272,9 @@ class Adjacency {
     std::uint32_t first_slice = 0;
     std::uint32_t end_slice = 0;
     std::uint8_t directory_log = 0;
-    bool empties = false;  // no entries are left
-    bool moves = false;    // to a block of another size
+    bool empties = false;   // no entries are left
+    bool moves = false;     // to a block of another size
+    bool reshapes = false;  // the directory gets or loses lists
   };
   struct Entries {  // columns of the delta
     std::vector<std::uint32_t> ids;

@@ -109,10 +109,11 @@ void Adjacency::search(std::span<Search> lanes) noexcept {
 }
 
 void Adjacency::settle_row(DeltaRow& delta) noexcept {
-  Row& row = rows_[delta.vertex];
-  ++row.version;
-  row.staged = 0;
+  // A copy, because a load of a whole row would wait for a store to a part of it.
+  const Row row = rows_[delta.vertex];
   Row to = row;
+  ++to.version;
+  to.staged = 0;
   if (delta.block != nullptr || delta.empties) {
     to.block = std::exchange(delta.block, row.block);
     to.capacity = std::exchange(delta.capacity, row.capacity);
@@ -120,7 +121,7 @@ void Adjacency::settle_row(DeltaRow& delta) noexcept {
   }
   if (delta.empties) {
     to.slices = 0;
-    row = to;
+    rows_[delta.vertex] = to;
     return;
   }
   if (to.block != row.block && row.slices != 0) {
@@ -130,7 +131,7 @@ void Adjacency::settle_row(DeltaRow& delta) noexcept {
   remove_entries(row, delta);
   add_entries(row, to, delta);
   update_directory(to, delta);
-  row = to;
+  rows_[delta.vertex] = to;
 }
 
 // Moves entries [begin, end) to [place, ...). Both rows may be the same.
@@ -179,10 +180,20 @@ void Adjacency::add_entries(const Row& from, const Row& to, const DeltaRow& delt
 
 // Updates the ends of the lists. Adds lists that the vertex lacked, and removes lists that have become empty.
 void Adjacency::update_directory(Row& row, const DeltaRow& delta) noexcept {
-  for (std::uint32_t s = delta.first_slice; s < delta.end_slice; ++s) open_slice(row, delta_slices_[s].relation);
   const DeltaSlice* next = &delta_slices_[delta.first_slice];
   const DeltaSlice* const last = &delta_slices_[delta.end_slice];
   std::uint32_t shift = 0;  // modulo 2^32
+  if (!delta.reshapes) {
+    for (std::uint32_t s = 0; s < row.slices; ++s) {
+      if (next != last && next->relation == row.block[2 * s]) {
+        shift += (next[1].added_begin - next[0].added_begin) - (next[1].removed_begin - next[0].removed_begin);
+        ++next;
+      }
+      row.block[2 * s + 1] += shift;
+    }
+    return;
+  }
+  for (std::uint32_t s = delta.first_slice; s < delta.end_slice; ++s) open_slice(row, delta_slices_[s].relation);
   std::uint32_t kept = 0;
   std::uint32_t begin = 0;
   for (std::uint32_t s = 0; s < row.slices; ++s) {

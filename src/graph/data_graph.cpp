@@ -72,7 +72,7 @@ void DataGraph::give_back_labels() noexcept {
 bool DataGraph::contains(const Edge& edge) const noexcept {
   if (edge_table) return edge_table->settled(edge.which, edge.tail, edge.head);
   // Either end's list decides; the shorter one costs less.
-  const bool from_tail = base_.degree(edge.tail) <= base_.degree(edge.head);
+  const bool from_tail = shorter_end(edge) == edge.tail;
   const VertexId vertex = from_tail ? edge.tail : edge.head;
   const VertexId neighbour = from_tail ? edge.head : edge.tail;
   const Direction direction = direction_of(edge, from_tail);

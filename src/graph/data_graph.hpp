@@ -211,8 +211,9 @@ class DataGraph {
     bool lent = false;
   };
 
+  /// The end whose list is searched for the edge. The rooms of blocks decide, because degrees would be read from the blocks.
   [[nodiscard]] VertexId shorter_end(const Edge& edge) const noexcept {
-    return base_.degree(edge.tail) <= base_.degree(edge.head) ? edge.tail : edge.head;
+    return base_.room(edge.tail) <= base_.room(edge.head) ? edge.tail : edge.head;
   }
   /// The direction of the entry of an edge at its tail, or at its head.
   [[nodiscard]] Direction direction_of(const Edge& edge, bool at_tail) const noexcept {

@@ -4,18 +4,12 @@
 #include <cassert>
 #include <functional>
 
-#include "base/hash.hpp"
 #include "base/prefetch.hpp"
 #include "deltamatch/error.hpp"
 #include "graph/permute.hpp"
 
 namespace deltamatch::graph {
 namespace {
-
-// Hashes of integers are even and those of strings are odd. So equal hashes mean the same kind of key, and a look-up need not
-// check.
-std::uint32_t hash_of(std::uint64_t number, std::uint64_t seed) noexcept { return hash_number(number, seed) & ~1U; }
-std::uint32_t hash_of(std::string_view text, std::uint64_t seed) noexcept { return hash_text(text, seed) | 1U; }
 
 /// Makes room for `count` entries; grows by at least half.
 template <class T>
@@ -163,10 +157,6 @@ void Dictionary::finish_restore() noexcept {
     }
   }
   std::reverse(heap_.begin(), heap_.end());  // ascending numbers are a heap
-}
-
-std::uint32_t Dictionary::hash(const Id& id) const noexcept {
-  return id.is_text() ? hash_of(id.text(), seed_) : hash_of(static_cast<std::uint64_t>(id.number()), seed_);
 }
 
 /// Returns the key of an id. Copies text.

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/hash.hpp"
 #include "base/hash_index.hpp"
 #include "base/text_arena.hpp"
 #include "base/types.hpp"
@@ -29,7 +30,9 @@ class Dictionary {
 
   /// For loops over many ids. A look-up costs three cache misses in a row: its slot, its key and its text. If the hash is
   /// computed first, fetch_slot, fetch_key and fetch_text prefetch them. Call them in this order with other work in between.
-  [[nodiscard]] std::uint32_t hash(const Id& id) const noexcept;
+  [[nodiscard]] std::uint32_t hash(const Id& id) const noexcept {
+    return id.is_text() ? hash_of(id.text(), seed_) : hash_of(static_cast<std::uint64_t>(id.number()), seed_);
+  }
   [[nodiscard]] VertexId find(const Id& id, std::uint32_t hash) const noexcept {
     return id.is_text() ? find_text(id.text(), hash) : find_number(id.number(), hash);
   }
@@ -141,6 +144,14 @@ class Dictionary {
 
   [[nodiscard]] const std::byte* block(VertexId vertex) const noexcept {
     return reinterpret_cast<const std::byte*>(static_cast<std::uintptr_t>(keys_[vertex]));  // NOLINT(performance-no-int-to-ptr)
+  }
+  // Hashes of integers are even and those of strings are odd. So equal hashes mean the same kind of key, and a look-up need not
+  // check.
+  [[nodiscard]] static std::uint32_t hash_of(std::uint64_t number, std::uint64_t seed) noexcept {
+    return hash_number(number, seed) & ~1U;
+  }
+  [[nodiscard]] static std::uint32_t hash_of(std::string_view text, std::uint64_t seed) noexcept {
+    return hash_text(text, seed) | 1U;
   }
   // Ids are passed by reference: a copy made right after the original was written would stall until all loads before it are
   // done.

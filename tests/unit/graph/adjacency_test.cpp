@@ -100,6 +100,14 @@ class Model {
       ASSERT_EQ(store_.figures()[r].lists, figures[r].lists);
       ASSERT_DOUBLE_EQ(store_.figures()[r].squares, figures[r].squares);
     }
+    for (VertexId v = 0; v < store_.vertices(); ++v) {
+      std::uint64_t signature = 0;
+      for (RelationId r = 0; r < relations; ++r) {
+        const List list = store_.list(v, r);
+        if (list.size + list.added_size > 0) signature |= Adjacency::signature_bit(r);
+      }
+      ASSERT_EQ(store_.signature(v), signature);
+    }
     if (column_ != Column::time) return;
     for (const auto& [key, payload] : entries_) {
       const std::uint32_t* words = store_.payload(std::get<0>(key), std::get<1>(key), std::get<2>(key));
