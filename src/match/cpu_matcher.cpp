@@ -28,6 +28,8 @@ namespace {
 constexpr std::size_t most_grain = 512;
 constexpr std::size_t turns = 32;
 constexpr std::size_t cached_bytes = std::size_t{32} << 20;
+// If so many plans begin at an anchor, one look at its ends tells which of them can match nothing.
+constexpr std::size_t compared_plans = 4;
 // An anchor whose ends have more neighbours than this is split into shares: one per this many neighbours.
 constexpr std::uint32_t share_degree = 2048;
 constexpr std::uint32_t max_shares = 64;
@@ -663,14 +665,18 @@ class CpuMatcher final : public Matcher {
       const auto plans = plan_index.of(anchor);
       if (plans.empty()) continue;
       std::uint32_t shares = 1;
+      const bool compares = plans.size() >= compared_plans;
+      if (may_split || compares) fetch_ends(graph.base(), anchors, i);
+      const Needs tail = compares ? signature_of(graph, anchor.tail) : Needs{~std::uint64_t{0}, ~std::uint64_t{0}};
+      const Needs head = compares ? signature_of(graph, anchor.head) : tail;
       if (may_split) {
-        fetch_ends(graph.base(), anchors, i);
         const std::uint32_t degree = std::max(graph.degree(anchor.tail), graph.degree(anchor.head));
         shares = std::clamp(degree / share_degree, 1u, max_shares);
         split_ = split_ || shares > 1;
       }
       for (const PlanRef& plan : plans) {
         if (!dead_.empty() && dead_[plan.task][plan.plan] != 0) continue;
+        if (!plan.may_match(tail, head)) continue;
         // A listing is not split: its sums must cover a whole anchor, to show whether there is a match. Walks are not split
         // either: they give long work away, and in shares each would filter all candidates of the first level.
         const std::uint32_t of = tasks[plan.task].list || plan.walk ? 1 : shares;

@@ -40,6 +40,19 @@ bool is_barren(const plan::Plan& plan, std::span<const graph::Resolved> resolved
          });
 }
 
+/// What the plan reads at the end of its anchor at a position. Every match needs it.
+Needs needs_of(const plan::Plan& plan, plan::Position position, std::span<const graph::Resolved> resolved) {
+  Needs needs;
+  const auto add = [&](const plan::Probe& probe) {
+    const graph::Resolved& where = resolved[probe.query_relation];
+    if (probe.position != position || where.lent) return;
+    (where.derived ? needs.derived : needs.base) |= graph::Adjacency::signature_bit(where.relation);
+  };
+  std::ranges::for_each(plan.closing, add);
+  for (const plan::Level& level : plan.levels) std::ranges::for_each(level.candidates.probes, add);
+  return needs;
+}
+
 }  // namespace
 
 bool must_walk(const plan::CountPlan& count, std::span<const graph::Resolved> resolved) {
@@ -107,22 +120,46 @@ bool PlanIndex::holds(const PlanRef& ref, const graph::Edge& anchor) const {
          there(query_relation[plan.anchor.reversed ? 0 : 1], anchor.head, anchor.tail);
 }
 
-std::vector<PlanRef> PlanIndex::find_plans(LabelId label, LabelId tail, LabelId head, bool loop) const {
-  std::vector<PlanRef> found;
+void PlanIndex::list_plans() {
+  listed_ = true;
   for (std::uint32_t t = 0; t < tasks_.size(); ++t) {
     const plan::BoundQuery& query = *tasks_[t].query;
     for (std::uint32_t p = 0; p < tasks_[t].plans->plans.size(); ++p) {
       const plan::Plan& plan = tasks_[t].plans->plans[p];
-      if (!plan::may_begin(query, plan.anchor, loop)) continue;
+      if (is_barren(plan, resolved_)) continue;
+      const PlanRef ref{.task = t,
+                        .plan = p,
+                        .walk = must_walk(plan.count, resolved_),
+                        .tail = needs_of(plan, 0, resolved_),
+                        .head = needs_of(plan, 1, resolved_)};
+      const plan::LabelIds& labels = query.labels[plan.tail];
       // Lent lists may have their own numbers of vertices. `holds` looks up whether they have the anchor.
-      const bool labelled = resolved_[query.edges[plan.anchor.edge].query_relation[0]].lent ||
-                            (plan::admits(query.labels[plan.tail], tail) && plan::admits(query.labels[plan.head], head));
-      if (!plan::admits(query.edges[plan.anchor.edge].labels, label) || !labelled || is_barren(plan, resolved_)) {
-        continue;
+      if (labels.empty() || resolved_[query.edges[plan.anchor.edge].query_relation[0]].lent) {
+        any_tail_.push_back(ref);
+      } else {
+        for (const LabelId label : labels) by_tail_[label].push_back(ref);
       }
-      found.push_back({t, p, must_walk(plan.count, resolved_)});
     }
   }
+}
+
+std::vector<PlanRef> PlanIndex::find_plans(LabelId label, LabelId tail, LabelId head, bool loop) {
+  if (!listed_) list_plans();
+  std::vector<PlanRef> found;
+  const auto take = [&](std::span<const PlanRef> plans) {
+    for (const PlanRef& ref : plans) {
+      const plan::BoundQuery& query = *tasks_[ref.task].query;
+      const plan::Plan& plan = tasks_[ref.task].plans->plans[ref.plan];
+      const plan::BoundEdge& edge = query.edges[plan.anchor.edge];
+      const bool head_fits = resolved_[edge.query_relation[0]].lent || plan::admits(query.labels[plan.head], head);
+      if (head_fits && plan::admits(edge.labels, label) && plan::may_begin(query, plan.anchor, loop)) found.push_back(ref);
+    }
+  };
+  take(any_tail_);
+  const auto middle = static_cast<std::ptrdiff_t>(found.size());
+  if (const auto at = by_tail_.find(tail); at != by_tail_.end()) take(at->second);
+  std::ranges::inplace_merge(found, found.begin() + middle, {},
+                             [](const PlanRef& ref) { return std::uint64_t{ref.task} << 32 | ref.plan; });
   if (rule_ != nullptr) group(found);
   return found;
 }
@@ -137,6 +174,7 @@ void PlanIndex::group(std::vector<PlanRef>& plans) const {
       leaders[place.group] = &plan;
     } else if (PlanRef* leader = leaders[place.group]; leader != nullptr) {
       leader->together |= std::uint64_t{1} | std::uint64_t{1} << place.number;
+      leader->tail = leader->head = {};  // those who are tried with it may read less
       plan.together = follower;
     }
   }

@@ -1,5 +1,6 @@
-// Finds the plans that an anchor can match, by its three labels. So an update that cannot matter costs O(1).
-// A plan that needs edges of a kind that the graph never had is left out, too.
+// Finds the plans that an anchor can match, by its three labels. So an update that cannot matter costs O(1), and one whose
+// labels come first O(plans that begin at its tail's label). A plan that needs edges of a kind that the graph never had is left
+// out, too.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -12,12 +13,32 @@
 
 namespace deltamatch::match {
 
+/// The lists that a plan reads at an end of its anchor, as signatures (Adjacency::signature). There is no match if the vertex
+/// lacks one of them.
+struct Needs {
+  std::uint64_t base = 0;
+  std::uint64_t derived = 0;
+};
+
+/// What a vertex has of them.
+[[nodiscard]] inline Needs signature_of(const graph::DataGraph& graph, VertexId vertex) noexcept {
+  return {graph.base().signature(vertex), graph.derived() == nullptr ? 0 : graph.derived()->signature(vertex)};
+}
+
 struct PlanRef {
   std::uint32_t task;
   std::uint32_t plan;
   bool walk;  ///< count by enumeration, because the plan's sums are not valid for the current query relations
   /// A bit for each plan of its group (FamilyRule) that is tried with it, itself included; 0: it is tried alone.
   std::uint64_t together = 0;
+  Needs tail{};
+  Needs head{};
+
+  /// Whether the ends of an anchor with these signatures may have what the plan reads at them.
+  [[nodiscard]] bool may_match(const Needs& of_tail, const Needs& of_head) const noexcept {
+    return ((tail.base & ~of_tail.base) | (tail.derived & ~of_tail.derived) | (head.base & ~of_head.base) |
+            (head.derived & ~of_head.derived)) == 0;
+  }
 };
 
 /// Whether the plan's matches must be walked, because its sums do not count them. It may have no sums. Or merged query edges
@@ -39,7 +60,8 @@ class PlanIndex {
   std::span<const PlanRef> of(const graph::Edge& anchor);
 
  private:
-  [[nodiscard]] std::vector<PlanRef> find_plans(LabelId label, LabelId tail, LabelId head, bool loop) const;
+  void list_plans();
+  [[nodiscard]] std::vector<PlanRef> find_plans(LabelId label, LabelId tail, LabelId head, bool loop);
   void group(std::vector<PlanRef>& plans) const;
   [[nodiscard]] bool holds(const PlanRef& plan, const graph::Edge& anchor) const;
 
@@ -48,6 +70,10 @@ class PlanIndex {
   std::span<const graph::Resolved> resolved_;
   bool lent_;
   const FamilyRule* rule_;
+  // The plans that may match something, by a label that their anchor's tail may have. Made when the first anchor comes.
+  boost::unordered_flat_map<LabelId, std::vector<PlanRef>> by_tail_;
+  std::vector<PlanRef> any_tail_;  // it may have any label
+  bool listed_ = false;
   std::vector<PlanRef> held_;
   boost::unordered_flat_map<std::uint64_t, std::vector<PlanRef>> known_;
   std::uint64_t last_key_ = 0;

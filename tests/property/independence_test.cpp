@@ -75,6 +75,22 @@ TEST(Independence, OfThreads) {
   });
 }
 
+/// Plans that many queries begin at one edge are told apart by what its ends have.
+TEST(Independence, OfOtherQueries) {
+  hold(100, [] {
+    Scenario crowd = *scenarios();
+    const std::vector<Standing> drawn = crowd.queries;
+    for (const char* copy : {"-2", "-3", "-4"}) {
+      for (Standing standing : drawn) {
+        standing.query.name += copy;
+        crowd.queries.push_back(std::move(standing));
+      }
+    }
+    Subject subject(crowd, 1);
+    (void)judged_run(crowd, subject, crowd.batches());
+  });
+}
+
 /// Processes the batch, and abandons it when the engine asks for the n-th time whether to stop. Returns false if the batch ends
 /// before. It asks a fourth time only if there is a sink.
 bool abandoned(Subject& subject, const Scenario& scenario, std::span<const Record> batch, int n) {
