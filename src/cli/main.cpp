@@ -12,11 +12,11 @@
 #include <system_error>
 #include <vector>
 
+#include "base/nearest.hpp"
 #include "base/shortage.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/options/help.hpp"
 #include "cli/terminal/exit_codes.hpp"
-#include "cli/terminal/nearest.hpp"
 #include "cli/terminal/output.hpp"
 #include "deltamatch/error.hpp"
 

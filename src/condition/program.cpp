@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/nearest.hpp"
 #include "condition/counted.hpp"
 #include "condition/literal.hpp"
 #include "condition/normal.hpp"
@@ -201,11 +202,13 @@ class Compiler {
 
   [[noreturn]] void refuse_attribute(const Expression& node, const std::vector<Attribute>& declared) const {
     const bool edge = node.element.kind == Element::Kind::edge;
-    std::vector<std::string_view> names;
+    std::vector<std::string> names;
     names.reserve(declared.size() + 1);
-    for (const Attribute& attribute : declared) names.emplace_back(attribute.name);
+    for (const Attribute& attribute : declared) names.push_back(attribute.name);
     if (edge) names.emplace_back("time");
-    std::string remedy = "declare it with the graph's attributes";
+    const std::string meant = nearest(node.name, names);
+    std::string remedy = meant.empty() ? "" : fmt::format("did you mean '{}'? Else ", meant);
+    remedy += "declare it with the graph's attributes";
     if (!names.empty()) remedy += fmt::format("; there {} {}", names.size() == 1 ? "is only" : "are", fmt::join(names, ", "));
     throw Error(ErrorKind::configuration, where_,
                 fmt::format("{} have no attribute '{}'", edge ? "edges" : "vertices", node.name), remedy);

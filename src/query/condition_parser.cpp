@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <chrono>
 #include <limits>
 #include <optional>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include "base/word.hpp"
@@ -107,6 +111,67 @@ std::string in_one_unit(std::string_view text) {
     if (total % size == 0) return fmt::format("{}{}", total / size, unit);
   }
   return {};
+}
+
+/// A unit that the language does not know, and how it writes it.
+struct OtherUnit {
+  std::string_view word;
+  std::string_view unit;
+  std::int64_t times;
+};
+constexpr auto other_units = std::to_array<OtherUnit>({{"us", "us", 1},    {"usec", "us", 1}, {"microsecond", "us", 1},
+                                                       {"ms", "ms", 1},    {"msec", "ms", 1}, {"millisecond", "ms", 1},
+                                                       {"s", "s", 1},      {"sec", "s", 1},   {"second", "s", 1},
+                                                       {"m", "m", 1},      {"min", "m", 1},   {"minute", "m", 1},
+                                                       {"h", "h", 1},      {"hr", "h", 1},    {"hour", "h", 1},
+                                                       {"d", "d", 1},      {"day", "d", 1},   {"w", "w", 1},
+                                                       {"wk", "w", 1},     {"week", "w", 1},  {"mo", "d", 30},
+                                                       {"month", "d", 30}, {"y", "d", 365},   {"yr", "d", 365},
+                                                       {"year", "d", 365}});
+
+/// What to write in place of a number and an unknown unit: "24hours" is "24h". Empty if nobody knows.
+std::string in_known_unit(std::string_view digits, std::string_view word) {
+  const auto named = [&](const OtherUnit& other) {
+    const auto same = [&](std::string_view text) {
+      return std::ranges::equal(text, other.word,
+                                [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
+    };
+    return same(word) ||
+           (other.word.size() > 1 && word.size() > 1 && (word.back() | 0x20) == 's' && same(word.substr(0, word.size() - 1)));
+  };
+  const auto* const other = std::ranges::find_if(other_units, named);
+  constexpr std::size_t most_digits = 12;
+  if (other == other_units.end() || digits.size() > most_digits) return {};
+  const auto number = condition::read_duration(fmt::format("{}us", digits));
+  return number ? fmt::format("{}{}", number->microseconds * other->times, other->unit) : std::string();
+}
+
+/// Refuses a duration whose unit the language does not know.
+[[noreturn]] void refuse_unit(const Tokens& tokens, std::size_t offset, std::string_view digits, std::string_view word) {
+  const std::string known = in_known_unit(digits, word);
+  tokens.fail_at(
+      offset, fmt::format("unknown unit '{}'", shown(std::string(word))),
+      known.empty() ? std::string(duration_remedy) : fmt::format("write {}; the units are us, ms, s, m, h, d and w", known));
+}
+
+/// The day that a text names, as 2026-02-31 or 31.02.2026. It need not exist.
+std::optional<std::chrono::year_month_day> named_day(std::string_view text) {
+  std::array<unsigned, 3> parts{};
+  std::array<std::size_t, 3> sizes{};
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    if (part != 0 && (at == end || std::string_view("-./").find(*at++) == std::string_view::npos)) return std::nullopt;
+    const auto [rest, code] = std::from_chars(at, end, parts[part]);
+    if (code != std::errc()) return std::nullopt;
+    sizes[part] = static_cast<std::size_t>(rest - at);
+    at = rest;
+  }
+  constexpr std::size_t of_year = 4;
+  if (sizes[0] != of_year) std::swap(parts[0], parts[2]);
+  if (std::max(sizes[0], sizes[2]) != of_year || sizes[1] > 2) return std::nullopt;
+  return std::chrono::year_month_day(std::chrono::year(static_cast<int>(parts[0])), std::chrono::month(parts[1]),
+                                     std::chrono::day(parts[2]));
 }
 
 Expression node(Kind kind, std::vector<Expression> operands) { return {kind, {}, {}, {}, std::move(operands)}; }
@@ -418,6 +483,8 @@ class ConditionParser {
     const std::size_t unit = std::min(text.find_first_not_of("0123456789"), text.size());
     if (unit > 0 && condition::read_duration(fmt::format("1{}", text.substr(unit))))
       tokens_.fail(fmt::format("the duration '{}' is too long", shown(text)), "write at most 106751991d");
+    if (unit > 0 && unit < text.size() && text.find_first_of("0123456789.", unit) == std::string_view::npos)
+      refuse_unit(tokens_, tokens_.now().offset, text.substr(0, unit), text.substr(unit));
     if (const std::string whole = in_one_unit(text); !whole.empty())
       tokens_.fail(fmt::format("the duration '{}' is not one whole number and a unit", shown(text)),
                    fmt::format("write {}", whole));
@@ -431,7 +498,12 @@ class ConditionParser {
     tokens_.expect(TokenKind::left_parenthesis, "'('", remedy);
     if (!tokens_.is(TokenKind::text)) tokens_.fail_expected("a text in quotes", remedy);
     const auto value = read(tokens_.now().text);
-    if (!value) tokens_.fail(fmt::format("'{}' cannot be read", shown(tokens_.now().text)), remedy);
+    if (!value) {
+      const auto day = named_day(tokens_.now().text);
+      tokens_.fail(
+          fmt::format("'{}' cannot be read{}", shown(tokens_.now().text), day && !day->ok() ? ": there is no such day" : ""),
+          remedy);
+    }
     tokens_.advance();
     tokens_.expect(TokenKind::right_parenthesis, "')'", remedy);
     return *value;
@@ -500,6 +572,11 @@ Duration parse_period(Tokens& tokens, std::string_view keyword) {
   const std::size_t offset = tokens.now().offset;
   const Expression value = ConditionParser(tokens, none).constant("a duration");
   const auto* duration = std::get_if<Duration>(&value.literal);
+  const auto* number = std::get_if<Decimal>(&value.literal);
+  if (number != nullptr && number->digits > 0 && number->scale == 0 && tokens.is(TokenKind::word)) {
+    const std::string whole = in_known_unit(fmt::format("{}", number->digits), tokens.now().text);
+    if (!whole.empty()) tokens.fail_at(offset, "a blank before the unit of a duration", "write " + whole);
+  }
   if (duration == nullptr || duration->microseconds <= 0)
     tokens.fail_at(offset, fmt::format("{} needs a positive duration", keyword), duration_remedy);
   if (tokens.is(TokenKind::number)) {

@@ -28,6 +28,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/nearest.hpp"
 #include "base/word.hpp"
 #include "condition/form.hpp"
 #include "query/alert_clause.hpp"
@@ -69,7 +70,11 @@ class PatternParser final : public CountedPatterns {
   PatternParser(Tokens& tokens, std::string_view name) : tokens_(tokens) { query_.name = name; }
 
   Query parse() {
-    if (tokens_.is_keyword("MATCH")) tokens_.advance();
+    if (tokens_.is_keyword("MATCH")) {
+      tokens_.advance();
+    } else if (tokens_.is(TokenKind::word) && !nearest(tokens_.now().text, {"MATCH"}).empty()) {
+      tokens_.fail_expected("MATCH or a vertex", vertex_remedy);
+    }
     if (tokens_.is(TokenKind::end))
       tokens_.fail("the pattern is empty", "write paths such as (a:Account)-[:TRANSFER]->(b:Account)");
     path();

@@ -1,9 +1,10 @@
 #include "query/recognise.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cstddef>
 
+#include "base/nearest.hpp"
+#include "base/word.hpp"
 #include "query/source_text.hpp"
 
 namespace deltamatch::query {
@@ -24,10 +25,12 @@ std::size_t first_said(std::string_view text) noexcept {
   return at;
 }
 
-bool is_match(std::string_view word) noexcept {
-  constexpr std::string_view keyword = "match";
-  return std::equal(word.begin(), word.end(), keyword.begin(), keyword.end(),
-                    [](unsigned char a, char b) { return std::tolower(a) == b; });
+/// Whether a line begins with MATCH, in any case. A word that is near counts before a vertex, so that the parser points at it.
+bool begins_with_match(std::string_view line) {
+  const std::string_view word = line.substr(0, line.find_first_of(" \t\r\f\v("));
+  if (same_word(word, "MATCH")) return true;
+  const std::size_t next = line.find_first_not_of(blanks, word.size());
+  return next != std::string_view::npos && line[next] == '(' && !nearest(word, {"MATCH"}).empty();
 }
 
 /// Where the sign stands in `name = (a)-->(b)`; npos: the line is none such.
@@ -38,18 +41,18 @@ std::size_t name_sign(std::string_view line) noexcept {
   return pattern != std::string_view::npos && line[pattern] == '(' ? sign : line.npos;
 }
 
-QueryForm form_at(std::string_view text, std::size_t first) noexcept {
+QueryForm form_at(std::string_view text, std::size_t first) {
   const std::string_view line = text.substr(first, text.find('\n', first) - first);
   if (line.starts_with('(')) return QueryForm::pattern;
+  if (begins_with_match(line)) return QueryForm::pattern;
   const std::string_view word = line.substr(0, line.find_first_of(" \t\r\f\v("));
-  if (is_match(word)) return QueryForm::pattern;
   const bool verb = word == "t" || word == "v" || word == "e";
   return verb && line.find_first_not_of(blanks, 1) != std::string_view::npos ? QueryForm::graph : QueryForm::neither;
 }
 
 }  // namespace
 
-QueryForm recognise_query(std::string_view text) noexcept {
+QueryForm recognise_query(std::string_view text) {
   constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
   if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
   return form_at(text, first_said(text));

@@ -11,7 +11,7 @@ enum class QueryForm { pattern, graph, neither };
 
 /// Decides by the first line that is not blank or a comment. A pattern starts with a vertex `(` or with MATCH. A t/v/e graph
 /// starts with t, v or e and a blank.
-[[nodiscard]] QueryForm recognise_query(std::string_view text) noexcept;
+[[nodiscard]] QueryForm recognise_query(std::string_view text);
 
 /// Parses a query in the form that the text has; see parse_pattern and parse_query_graph. If it has neither form, throws
 /// Error(configuration) that points at the first line and names both forms.

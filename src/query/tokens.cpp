@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "base/nearest.hpp"
 #include "base/word.hpp"
 
 namespace deltamatch::query {
@@ -23,11 +26,30 @@ void Tokens::enter_condition() {
   advance();
 }
 
+namespace {
+
+/// The words in capitals.
+std::vector<std::string> keywords_in(std::string_view what) {
+  std::vector<std::string> words;
+  bool within = false;
+  for (const char c : what) {
+    const bool capital = c >= 'A' && c <= 'Z';
+    if (capital && !within) words.emplace_back();
+    if (capital) words.back() += c;
+    within = capital;
+  }
+  return words;
+}
+
+}  // namespace
+
 void Tokens::fail_expected(std::string_view what, std::string_view remedy) const {
   const std::string found = token_.kind == TokenKind::end
                                 ? "the text ends"
                                 : fmt::format("found {1}{0}{1}", shown(token_.text), token_.backquoted ? "`" : "'");
-  fail(fmt::format("expected {}, but {}", what, found), remedy);
+  const bool plain = token_.kind == TokenKind::word && !token_.backquoted;
+  const std::string meant = plain ? nearest(token_.text, keywords_in(what)) : std::string();
+  fail(fmt::format("expected {}, but {}", what, found), meant.empty() ? remedy : fmt::format("did you mean {}?", meant));
 }
 
 void Tokens::expect(TokenKind kind, std::string_view what, std::string_view remedy) {

@@ -34,7 +34,8 @@ class Tokens {
   [[noreturn]] void fail_at(std::size_t offset, std::string_view what, std::string_view remedy) const {
     source_.fail(offset, what, remedy);
   }
-  /// The same, with "expected `what`, but found ..." as the fault.
+  /// The same, with "expected `what`, but found ..." as the fault. If the token looks like a keyword in `what`, asks whether
+  /// that was meant.
   [[noreturn]] void fail_expected(std::string_view what, std::string_view remedy) const;
   /// Goes on if the present token is of this kind, else fails as fail_expected does.
   void expect(TokenKind kind, std::string_view what, std::string_view remedy);

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/label_terms.hpp"
-#include "cli/terminal/nearest.hpp"
+#include "base/nearest.hpp"
 #include "deltamatch/labels.hpp"
 #include "engine/storage/bulk_loader.hpp"
 

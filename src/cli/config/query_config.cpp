@@ -8,9 +8,9 @@
 #include <optional>
 #include <utility>
 
+#include "base/nearest.hpp"
 #include "cli/config/service_sections.hpp"
 #include "cli/options/queries.hpp"
-#include "cli/terminal/nearest.hpp"
 #include "deltamatch/engine.hpp"
 #include "deltamatch/error.hpp"
 #include "ingest/codec/fields.hpp"

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/nearest.hpp"
 #include "cli/options/small_file.hpp"
-#include "cli/terminal/nearest.hpp"
 #include "deltamatch/error.hpp"
 
 namespace deltamatch::cli {

@@ -1,6 +1,10 @@
 // Every refusal of a pattern, with its whole text. It names line and column and shows the place.
 #include <gmock/gmock.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "deltamatch/error.hpp"
 #include "deltamatch/query.hpp"
 
@@ -17,6 +21,26 @@ std::string refusal(std::string_view text) {
     EXPECT_EQ(error.kind(), ErrorKind::configuration);
     return error.what();
   }
+}
+
+TEST(PatternError, AsksWhatIsMeant) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"MATHC (a)-->(b)", "1:1: expected MATCH or a vertex, but found 'MATHC'; did you mean MATCH?"},
+      {"(a)-[t]->(b) WERE t.x > 1", "but found 'WERE'; did you mean WHERE?"},
+      {"(a)-->(b) witihn 1d", "but found 'witihn'; did you mean WITHIN?"},
+      {"(a)-[t]->(b) WHERE t.x > 1 WITIHN 1d", "but found 'WITIHN'; did you mean WITHIN?"},
+      {"(a)-->(b) WITHIN 1d ALRT ONCE PER (a) EVERY 1h", "but found 'ALRT'; did you mean ALERT?"},
+      {"(a)-->(b) ALERT ONCE PER (a) EVRY 1h", "but found 'EVRY'; did you mean EVERY?"},
+      {"(a)-->(b) WITHIN 24hours", "1:18: unknown unit 'hours'; write 24h; the units are us, ms, s, m, h, d and w"},
+      {"(a)-->(b) WITHIN 24H", "1:18: unknown unit 'H'; write 24h; "},
+      {"(a)-->(b) WITHIN 2months", "1:18: unknown unit 'months'; write 60d; "},
+      {"(a)-->(b) WITHIN 30min", "1:18: unknown unit 'min'; write 30m; "},
+      {"(a)-->(b) WITHIN 3blinks", "1:18: unknown unit 'blinks'; durations are written 24h (us, ms, s, m, h, d, w)"},
+      {"(a)-->(b) WITHIN 24 h", "1:18: a blank before the unit of a duration; write 24h"},
+      {"(a)-[t]->(b) WHERE t.time > datetime('2026-02-31')", "'2026-02-31' cannot be read: there is no such day; "},
+      {"(a)-[t]->(b) WHERE t.time > datetime('31.02.2026')", "'31.02.2026' cannot be read: there is no such day; "},
+      {"(a)-[t]->(b) WHERE t.time > datetime('28.02.2026')", "'28.02.2026' cannot be read; write datetime("}};
+  for (const auto& [text, says] : cases) EXPECT_THAT(refusal(text), HasSubstr(says));
 }
 
 TEST(PatternError, ShowsLineColumnAndCaret) {

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-namespace deltamatch::cli {
+namespace deltamatch {
 
-/// The known word that may have been meant. Empty if none is near.
+/// The known word that may have been meant, whatever the case of letters. Empty if none is near.
 [[nodiscard]] std::string nearest(std::string_view word, const std::vector<std::string>& known);
 
-}  // namespace deltamatch::cli
+}  // namespace deltamatch
