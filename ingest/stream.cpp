@@ -152,6 +152,11 @@ class FileStream final : public UpdateStream {
     return fmt::format("{} says which column or field holds it, {} says that none does", spelling("columns", "time=NAME"),
                        spelling("columns", "time="));
   }
+  [[nodiscard]] std::string advice_on_unread_times() const override {
+    if (!format_ || parse_columns(options_.codec).name(Role::time) == std::string()) return {};
+    return codec_->advice(RejectReason::missing_time, {});
+  }
+  [[nodiscard]] std::string where(Position position) const override { return source_->where(position); }
   [[nodiscard]] Progress progress() const noexcept override { return source_->progress(); }
   [[nodiscard]] std::optional<Format> format() const noexcept override { return format_; }
   [[nodiscard]] bool directed() const noexcept override { return directed_; }

@@ -95,6 +95,11 @@ class UpdateStream {
   /// What to do if no edge has a time and a query reads times. Empty if the option `columns` says that there is none. Use it
   /// after warnings().
   [[nodiscard]] virtual std::string advice_on_times() const = 0;
+  /// What to do if no edge has a time, and a column or field that is not read seems to hold times. Empty if none does. Use it
+  /// after warnings().
+  [[nodiscard]] virtual std::string advice_on_unread_times() const = 0;
+  /// "file:line" or similar, for messages.
+  [[nodiscard]] virtual std::string where(Position position) const = 0;
   [[nodiscard]] virtual Progress progress() const noexcept = 0;
   /// The format given or recognised. Nothing for an empty stream without a given format.
   [[nodiscard]] virtual std::optional<Format> format() const noexcept = 0;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string>
 #include <utility>
 
@@ -143,14 +142,7 @@ Layout::Layout(const std::vector<std::optional<Role>>& positions) : Layout() {
 }
 
 std::string spell(const OptionSpelling& spelling, std::string_view option, std::string_view value) {
-  const auto plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c < 0; };
-  const bool bare = !value.empty() && std::ranges::all_of(value, [&](char c) {
-    return plain(c) || std::string_view("_-.,=:/@+%").find(c) != std::string_view::npos;
-  });
-  if (bare || spelling.in_configuration || spelling.as_keywords) return spelling(option, value);
-  std::string quoted;
-  for (const char c : value) quoted += c == '\'' ? std::string(R"('\'')") : std::string(1, c);
-  return spelling(option, fmt::format("'{}'", quoted));
+  return spelling(option, spelling.in_configuration || spelling.as_keywords ? std::string(value) : shell_quoted(value));
 }
 
 std::string spell_columns(const OptionSpelling& spelling, std::string_view value) {

@@ -4,6 +4,9 @@
 #include <array>
 #include <charconv>
 #include <cstring>
+#include <utility>
+
+#include "ingest/text/clean_text.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -14,6 +17,20 @@ constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 bool is_canonical(std::string_view text) noexcept {
   if (text.starts_with('-')) return text.size() > 1 && text[1] != '0';
   return text == "0" || (!text.starts_with('0') && !text.starts_with('+'));
+}
+
+/// Whether a reader sees the character: no control character, no other blank than ' ', nothing of no width, and valid UTF-8.
+bool is_visible(std::string_view character) noexcept {
+  if (character.size() == 1) return character[0] >= 0x20 && character[0] < 0x7f;
+  constexpr auto ranges = std::to_array<std::pair<std::string_view, std::string_view>>({{"\xc2\x80", "\xc2\xa0"},
+                                                                                        {"\xc2\xad", "\xc2\xad"},
+                                                                                        {"\xe2\x80\x80", "\xe2\x80\x8f"},
+                                                                                        {"\xe2\x80\xa8", "\xe2\x80\xaf"},
+                                                                                        {"\xe2\x81\x9f", "\xe2\x81\xaf"},
+                                                                                        {"\xe3\x80\x80", "\xe3\x80\x80"},
+                                                                                        {"\xef\xbb\xbf", "\xef\xbb\xbf"},
+                                                                                        {"\xef\xbf\xbe", "\xef\xbf\xbf"}});
+  return std::ranges::none_of(ranges, [&](const auto& range) { return range.first <= character && character <= range.second; });
 }
 
 }  // namespace
@@ -133,16 +150,41 @@ IdFault parse_id(std::string_view text, IdKind kind, Id& id, bool& other) noexce
 
 std::string in_ticks(std::string_view text, std::size_t longest) {
   std::string out = "`";
-  for (const char c : text.substr(0, longest)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte < 0x7f) {
-      out += c;
-    } else {
+  std::size_t at = 0;
+  while (at < std::min(longest, text.size())) {
+    const std::string_view character = text.substr(at, std::max<std::size_t>(utf8_length(text, at), 1));
+    at += character.size();
+    if (is_visible(character)) {
+      out += character;
+      continue;
+    }
+    for (const char c : character) {
       constexpr std::string_view digits = "0123456789abcdef";
+      const auto byte = static_cast<unsigned char>(c);
       out.append("\\x").append(1, digits[byte >> 4]).append(1, digits[byte & 15]);
     }
   }
-  return out + (text.size() > longest ? "...`" : "`");
+  return out + (at < text.size() ? "...`" : "`");
+}
+
+bool is_utf8(std::string_view text) noexcept {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = utf8_length(text, at);
+    if (length == 0) return false;
+    at += length;
+  }
+  return true;
+}
+
+std::string shell_quoted(std::string_view text) {
+  const bool bare = !text.empty() && std::ranges::all_of(text, [](char c) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c < 0;
+    return letter || std::string_view("_-.,=:/@+%").find(c) != std::string_view::npos;
+  });
+  if (bare) return std::string(text);
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string(R"('\'')") : std::string(1, c);
+  return quoted + "'";
 }
 
 bool same_letters(std::string_view a, std::string_view b) noexcept {

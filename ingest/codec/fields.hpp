@@ -86,8 +86,11 @@ class TimeReader {
   Doubts* doubts_;
 };
 
-/// The text in backticks, cut to `longest` bytes. Bytes that are not printable ASCII become \xHH.
+/// The text in backticks, cut behind `longest` bytes. What nobody would see, and what is not UTF-8, becomes \xHH.
 [[nodiscard]] std::string in_ticks(std::string_view text, std::size_t longest = 48);
+[[nodiscard]] bool is_utf8(std::string_view text) noexcept;
+/// A word of a command line: in single quotes, unless a shell takes it as it is.
+[[nodiscard]] std::string shell_quoted(std::string_view text);
 
 /// Whether two ASCII texts are equal except for case.
 [[nodiscard]] bool same_letters(std::string_view a, std::string_view b) noexcept;

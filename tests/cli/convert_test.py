@@ -55,6 +55,26 @@ def payload(stream):
             return records
 
 
+class OrderOfTime(harness.CliTest):
+    def targets(self, content):
+        self.write("s.csv", content)
+        out = self.run_program("convert", "--order", "time", "--to", "jsonl", "s.csv", "-").out
+        return [json.loads(line)["target"] for line in out.splitlines()]
+
+    def test_records_are_sorted_by_time_and_keep_their_order_otherwise(self):
+        self.assertEqual(self.targets("source,target,time\n1,2,30\n1,3,10\n1,4,30\n1,5,10\n1,6,20\n1,7,40\n1,8,50\n"), [3, 5, 6, 2, 4, 7, 8])
+
+    def test_newest_first_is_turned_round(self):
+        self.assertEqual(self.targets("source,target,time\n1,2,30\n1,3,30\n1,4,20\n1,5,10\n1,6,10\n"), [6, 5, 4, 3, 2])
+
+    def test_a_record_without_a_time_stays_behind_the_one_before(self):
+        self.assertEqual(self.targets("source,target,time\n1,9,\n1,2,10\n1,3,30\n1,4,\n1,5,20\n1,6,40\n"), [9, 2, 5, 3, 4, 6])
+
+    def test_a_graph_file_has_no_order(self):
+        self.write("s.csv", "source,target\n1,2\n")
+        self.fails(2, "convert", "--order", "time", "--to", "graph", "s.csv", "g.dmg", says="a graph file has no order of records")
+
+
 class Convert(harness.CliTest):
     def outcome(self, name, *args):
         """Returns the results of a replay, with the digests of its matches. Options state that 7 and "7" are two vertices, so there is

@@ -28,6 +28,69 @@ class DoubtfulQueries(harness.CliTest):
         return [(warning["code"], warning["where"], warning["what"], warning["remedy"]) for warning in warnings]
 
 
+class Order(DoubtfulQueries):
+    """Files that are not in order of time."""
+    HEADER, *ROWS = PAYMENTS.splitlines(keepends=True)
+
+    def order(self, rows, *args):
+        self.write("p q.csv", self.HEADER + "".join(rows))
+        self.write("ring.pattern", RING)
+        return self.warnings("replay", "--updates", "p q.csv", "--edges", "events", "--columns", COLUMNS + ",time=booked_at", *args)
+
+    def test_newest_first_is_doubtful_whatever_other_queries_stand(self):
+        for others in ((), ("--query", EDGE), ("--window", "30d"), ("--batch", 1)):
+            (warning,) = self.order(reversed(self.ROWS), "--query", "ring.pattern", *others)
+            self.assertEqual(warning, (
+                "out_of_order", "p q.csv:3",
+                "the record is older than one before it, so matches of the query ring may be missing or wrong; such records come up to "
+                "8h late",
+                "sort the file with deltamatch convert --order time --to binary 'p q.csv' sorted.dmu and the options that say how to "
+                "read it, and replay sorted.dmu without them; if no pattern counts, --allowed-lateness 8h is enough"), others)
+
+    def test_the_remedies_find_the_matches(self):
+        self.order(reversed(self.ROWS), "--query", "ring.pattern")
+        read = ("--edges", "events", "--columns", COLUMNS + ",time=booked_at")
+        self.assertEqual(self.warnings("replay", "--updates", "p q.csv", *read, "--query", "ring.pattern", "--allowed-lateness", "8h"), [])
+        self.ok("convert", "--order", "time", "--to", "binary", "p q.csv", "sorted.dmu", *read)
+        for found in (self.json("replay", "--updates", "sorted.dmu", "--query", "ring.pattern"),
+                      self.json("replay", "--updates", "p q.csv", *read, "--query", "ring.pattern", "--allowed-lateness", "8h")):
+            self.assertEqual(found["queries"][0]["new"], 1)
+
+    def test_all_late_records_count(self):
+        self.order([*self.ROWS[1:], self.ROWS[0], self.ROWS[0]], "--query", "ring.pattern")
+        found = json.loads(self.run_program("replay", "--updates", "p q.csv", "--edges", "events", "--columns", COLUMNS + ",time=booked_at",
+                                            "--query", "ring.pattern", "--json").out)
+        self.assertEqual([(warning["where"], warning["count"]) for warning in found["warnings"]], [("p q.csv:4", 2)])
+
+    def test_the_order_of_files_counts(self):
+        self.write("a.csv", self.HEADER + self.ROWS[0])
+        self.write("b.csv", self.HEADER + self.ROWS[1])
+        run = ("replay", "--edges", "events", "--columns", COLUMNS + ",time=booked_at", "--query", RING)
+        self.assertEqual(self.warnings(*run, "--updates", "a.csv", "--updates", "b.csv"), [])
+        self.assertEqual([w[:2] for w in self.warnings(*run, "--updates", "b.csv", "--updates", "a.csv")], [("out_of_order", "a.csv:2")])
+
+    def test_without_a_query_that_heeds_it_order_is_not_doubtful(self):
+        self.assertEqual(self.order(reversed(self.ROWS), "--query", EDGE), [])
+        self.assertEqual(self.order(self.ROWS, "--query", "ring.pattern"), [])
+        self.assertEqual(self.order([self.ROWS[0], self.ROWS[0]], "--query", "ring.pattern"), [])
+
+
+class Meant(DoubtfulQueries):
+    def test_a_label_in_other_letters_is_suggested(self):
+        self.write("p.csv", PAYMENTS.replace("TRANSFER", "Transfer"))
+        (warning,) = self.warnings("replay", "--updates", "p.csv", "--columns", COLUMNS, "--query", "(a)-[:TRANSFER]->(b)")
+        self.assertEqual((warning[0], warning[3]), ("label_absent", "did you mean 'Transfer'?"))
+
+    def test_an_attribute_that_is_near_is_suggested(self):
+        self.fails(78, "validate", "--edges", "events", "--attributes", "amount:decimal(2)", "--query", "(a)-[t]->(b) WHERE t.amuont > 1",
+                   says="edges have no attribute 'amuont'; did you mean 'amount'? Else declare it")
+
+    def test_a_misspelt_match_is_a_pattern(self):
+        self.fails(78, "validate", "--query", "MATHC (a)-->(b)", says="did you mean MATCH?")
+        self.write("q.pattern", "MATHC (a)-->(b)")
+        self.fails(78, "validate", "--query", "q.pattern", says="q.pattern:1:1: expected MATCH or a vertex")
+
+
 class Times(DoubtfulQueries):
     WHAT = "no edge has a time, but a query reads times"
 
@@ -148,7 +211,7 @@ class Labels(DoubtfulQueries):
 
     def test_an_empty_graph_has_no_labels(self):
         self.write("e.csv", "source,target\n")
-        self.assertEqual(self.warnings("match", "--graph", "e.csv", "--query", "(a:Account)-->(b)"), [])
+        self.assertEqual([w[0] for w in self.warnings("match", "--graph", "e.csv", "--query", "(a:Account)-->(b)")], ["no_records"])
 
 
 class Snapshots(DoubtfulQueries):

@@ -22,7 +22,7 @@ class Order(harness.CliTest):
                 self.assertEqual(self.json(*run, "--order", "arrival")["graph"]["edges"], 1)
                 done = self.json(*run, "--order", "time")
                 self.assertEqual((done["graph"]["edges"], done["ignored"]["superseded"]), (0, 1), run)
-            within = self.json(*self.run_of("s.jsonl", "--edges", "events", "--order", "time", "--batch", size))
+            within = self.json(*self.run_of("s.jsonl", "--edges", "events", "--order", "time", "--batch", size), warns=harness.OUT_OF_ORDER)
             self.assertEqual((within["graph"]["edges"], within["ignored"]["superseded"]), (0, 1))
 
     def test_a_deletion_older_than_the_edge_removes_nothing(self):

@@ -104,8 +104,11 @@ class Events(harness.CliTest):
         late = ("--allowed-lateness",)
         for size in (1, 2, 3, 1000):
             for lateness, new in (((), 0), (late + ("5m",), 0), (late + ("10m",), 1)):
-                done = self.json(*replay, "--query", IN_ORDER + " WITHIN 1h", "--batch", size, *lateness)
+                # The last edge comes 46m 40s late.
+                done = self.json(*replay, "--query", IN_ORDER + " WITHIN 1h", "--batch", size, *lateness, warns=harness.OUT_OF_ORDER)
                 self.assertEqual(done["queries"][0]["new"], new, (size, lateness))
+            done = self.json(*replay, "--query", IN_ORDER + " WITHIN 1h", "--batch", size, "--allowed-lateness", "47m")
+            self.assertEqual(done["queries"][0]["new"], 1, size)
         for command in (replay, ("explain", "--graph", "late.csv", "--edges", "events")):
             outcome = self.fails(2, *command, "--query", IN_ORDER, "--allowed-lateness", "10m")
             self.assertEqual(outcome.err, "deltamatch: --allowed-lateness: no query has WITHIN, EMIT FINAL or ALERT ONCE, so no record can come too late "

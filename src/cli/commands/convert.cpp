@@ -9,6 +9,7 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/inputs.hpp"
+#include "cli/commands/records_in_order.hpp"
 #include "cli/commands/session.hpp"
 #include "cli/options/common_options.hpp"
 #include "cli/options/option_kinds.hpp"
@@ -44,6 +45,7 @@ struct Convert {
   InputOptions reading;
   bool times = false;
 };
+  EventOrder order = EventOrder::arrival;
 
 // Longer than the distance between any two times, so no edge expires: 146,000 years.
 constexpr Timestamp forever = Timestamp{1} << 62;
@@ -52,7 +54,11 @@ void check(const Convert& options) {
   check(options.common, {});
   check_apart({{"INPUT", options.input}}, {{"OUT", options.out}, {"--dead-letters", options.common.dead_letters}});
   for (const std::string& labels : options.common.labels) check_apart({{"--labels", labels}}, {{"OUT", options.out}});
-  if (!options.to) return check_files({{"OUT", options.out}});
+  if (!options.to) {
+    if (options.order == EventOrder::time)
+      throw Error(ErrorKind::usage, "--order time", "a graph file has no order of records", "leave it out");
+    return check_files({{"OUT", options.out}});
+  }
   const auto refuse = [](std::string_view option) {
     throw Error(ErrorKind::usage, option, "this option is for graph files only", "add --to graph, or leave it out");
   };
@@ -132,6 +138,14 @@ int convert(const Convert& options) {
   // A binary stream without a schema holds any attributes. All else would lose those that are not declared.
   const bool holds_any = binary && schema == Schema{};
   std::uint64_t written = 0;
+  const auto write = [&](const Update& update, ingest::Position position) {
+    const std::string_view lost = append(out.text(), binary ? &*binary : nullptr, to, update, schema);
+    if (lost.empty()) return;
+    throw Error(stream->where(position), fmt::format("{} cannot hold {}", ingest::format_name(to), lost),
+                "convert to binary or jsonl");
+  };
+  std::optional<RecordsInOrder> sorted;
+  if (options.order == EventOrder::time) sorted.emplace();
   ingest::PositionedBatch batch;
   std::vector<Reject> rejects;
   while (stream->next(batch)) {
@@ -142,10 +156,10 @@ int convert(const Convert& options) {
         rejects.push_back({i, RejectReason::bad_value});
         continue;
       }
-      const std::string_view lost = append(out.text(), binary ? &*binary : nullptr, to, update, schema);
-      if (lost.empty()) continue;
-      throw Error(fmt::format("{}:{}", stream->name(), batch.position(i).number),
-                  fmt::format("{} cannot hold {}", ingest::format_name(to), lost), "convert to binary or jsonl");
+      if (sorted)
+        sorted->add(update, batch.position(i));
+      else
+        write(update, batch.position(i));
     }
     written += batch.updates.size() - rejects.size();
     if (binary) binary->flush(out.text());
@@ -155,6 +169,7 @@ int convert(const Convert& options) {
   if (binary) binary->finish(out.text());
   out.commit();
   InputNotes notes;
+  if (sorted) sorted->for_each(write);
   notes.take(*stream, options.common.max_refused);
   const std::string summary = fmt::format("{} updates written, {}\n", grouped(written), refused_text(notes.refused()));
   if (options.out != "-")
@@ -182,6 +197,10 @@ void add_convert(const Command& program, Run& run) {
   add_labels_options(command, options->common);
   add_conversion_options(command, options->common, options->reading);
   command.runs(run, [options] { return convert(*options); });
+  add_choice(command, "--order", options->order,
+             "Write the records as they come, or in order of time, with all of them in memory (default: arrival)",
+             std::vector<std::pair<std::string, EventOrder>>{{"arrival", EventOrder::arrival}, {"time", EventOrder::time}})
+      .group("Order");
 }
 
 }  // namespace deltamatch::cli

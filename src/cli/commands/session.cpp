@@ -16,6 +16,7 @@
 #include "deltamatch/error.hpp"
 #include "engine/storage/bulk_loader.hpp"
 #include "ingest/batch/time_span.hpp"
+#include "ingest/codec/fields.hpp"
 
 namespace deltamatch::cli {
 namespace {
@@ -223,6 +224,8 @@ bool Session::decide_direction(const GraphOptions& graph) const {
 void Session::heed(const std::vector<NamedQuery>& queries) {
   reads_times_ = std::ranges::any_of(queries, [](const NamedQuery& named) { return ingest::reads_times(named.query); });
   named_labels_ = NamedLabels(queries);
+  const auto heeds = std::ranges::find_if(queries, [](const NamedQuery& named) { return allows_lateness(named.query); });
+  if (heeds != queries.end()) heeds_order_ = heeds->query.name;
 }
 
 std::optional<BackendStatistics> Session::backend() const {
@@ -289,7 +292,7 @@ void Session::load(Report& report, const engine::EdgeDemand* demand) {
     std::uint64_t done = 0;
     for (std::size_t index = 0; index < sources->size(); ++index) {
       ingest::UpdateStream& source = *(*sources)[index];
-      Vain vain(directed());
+      Vain vain(engine_->options());
       while (source.next(batch)) {
         const BatchResult result = engine::BulkLoader::load(*engine_, batch.updates, source.on_reject());
         vain.add(batch.updates, result);
@@ -323,9 +326,26 @@ void Session::conclude(ingest::UpdateStream& source, Report& report, const Vain&
   if (reads_times_) {
     if (auto absent = vain.times.warning(source.name(), source.advice_on_times())) report.notes.warn(std::move(*absent));
   }
-  if (vain.late <= source.records() / many) return;
+  tell_order(source, report, vain);
+  if (engine_->options().window == 0 || vain.late <= source.records() / many) return;
   report.notes.warn({"late", source.name(), "more than a tenth of the records arrive older than the window and are skipped",
-                     "check times and their unit, or use a longer --window", vain.late});
+                     "put the records in order of time, check times and their unit, or use a longer --window", vain.late});
+}
+
+/// Warns of records that come too late for matches of a query.
+void Session::tell_order(const ingest::UpdateStream& source, Report& report, const Vain& vain) const {
+  if (heeds_order_.empty() || vain.order.count() == 0) return;
+  const std::string longest = rounded_duration_text(vain.order.longest());
+  report.notes.warn(
+      {"out_of_order", source.where(vain.order.first()),
+       fmt::format(
+           "the record is older than one before it, so matches of the query {} may be missing or wrong; such records come "
+           "up to {} late",
+           heeds_order_, longest),
+       fmt::format("sort the file with deltamatch convert --order time --to binary {} sorted.dmu and the options that say how "
+                   "to read it, and replay sorted.dmu without them; if no pattern counts, --allowed-lateness {} is enough",
+                   source.name() == "stdin" ? "FILE" : ingest::shell_quoted(source.name()), longest),
+       vain.order.count()});
 }
 
 /// Says nothing if records were left out, which may have the labels.
@@ -387,7 +407,7 @@ void Session::release_inputs() noexcept {
 void Session::run_source(std::size_t index, Report& report, MatchSink* sink, const OnBatch& on_batch) {
   ingest::UpdateStream& source = *updates_[index];
   std::uint64_t refused_by_engine = 0;  // counted among the updates that were taken
-  Vain vain(directed());
+  Vain vain(engine_->options());
   const auto count_refused = [&] {
     report.updates += source.refused().total() - refused_by_engine;
     conclude(source, report, vain);
@@ -411,6 +431,7 @@ void Session::run_source(std::size_t index, Report& report, MatchSink* sink, con
       label_use_.add_edges(batch.updates);
       bool more = true;
       while (more) {
+      vain.order.add(batch, engine_->watermark());
         const std::optional<BatchResult> result = engine_->process(batch.updates, options);
         if (!result) break;
         if (result->cut) batch.hold_back(result->consumed);

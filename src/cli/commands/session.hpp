@@ -22,6 +22,7 @@
 #include "ingest/batch/absent_deletes.hpp"
 #include "ingest/batch/absent_times.hpp"
 #include "ingest/batch/label_use.hpp"
+#include "ingest/batch/late_records.hpp"
 #include "ingest/stream.hpp"
 
 namespace deltamatch::cli {
@@ -69,7 +70,7 @@ class Session {
   using Sources = std::vector<std::unique_ptr<ingest::UpdateStream>>;
   /// Counts updates of one input that changed nothing, or that may be in vain.
   struct Vain {
-    explicit Vain(bool directed) noexcept : absent(directed) {}
+    explicit Vain(const EngineOptions& engine) noexcept : absent(engine.directed), order(engine.allowed_lateness) {}
     void add(const UpdateBatch& batch, const BatchResult& result) {
       late += result.ignored.late;
       const auto taken = batch.updates().first(result.consumed);
@@ -80,10 +81,12 @@ class Session {
     std::uint64_t late = 0;
     ingest::AbsentDeletes absent;
     ingest::AbsentTimes times;
+    ingest::LateRecords order;
   };
 
   void compare_ids(Report& report) const;
   void conclude(ingest::UpdateStream& source, Report& report, const Vain& vain);
+  void tell_order(const ingest::UpdateStream& source, Report& report, const Vain& vain) const;
   void tell_absent_labels(Report& report) const;
   void run_source(std::size_t index, Report& report, MatchSink* sink, const OnBatch& on_batch);
   [[nodiscard]] bool ended() const noexcept;
@@ -103,6 +106,7 @@ class Session {
   Sources updates_;
   ingest::LabelUse label_use_;
   bool reads_times_ = false;  // some query does
+  std::string heeds_order_;   // the first query that may miss matches with late records
   NamedLabels named_labels_;
   double max_refused_;
   Limits limits_;
