@@ -47,6 +47,11 @@ enum class IdKind : std::uint8_t { automatic, integer, string };
 
 enum class TimeUnit : std::uint8_t { seconds, milliseconds, microseconds };
 
+/// How numbers are written in texts, such as the fields of CSV.
+/// - strict: with a point, and nothing between thousands. What could mean two things is refused.
+/// - point: 1,234.56. comma: 1.234,56. Between thousands there may also be blanks or apostrophes.
+enum class Decimal : std::uint8_t { strict, point, comma };
+
 /// Where the schema of messages of avro or protobuf is. One of the two is needed.
 struct SchemaOptions {
   bool framed = false;  ///< a message begins with the id that a registry gave its schema
@@ -89,6 +94,7 @@ struct CodecOptions {
   std::optional<bool> header;          ///< CSV only; default: there is one unless `columns` gives positions
   std::optional<IdKind> ids;           ///< default: integer for snap, tve, jlg and mtx, else automatic
   std::optional<TimeUnit> time_unit;   ///< of times that are numbers; default: microseconds for jsonl, else seconds
+  Decimal decimal = Decimal::strict;   ///< of attributes that are numbers in texts
   std::string time_format;             ///< e.g. "%m/%d/%Y-%H:%M" (%Y %m %d %H %M %S); default: a number or ISO-8601
   bool negative_ids = false;           ///< t/v/e only: `e -(u+1) -(v+1)` deletes the edge u v
   std::string edge_label;              ///< label of edges whose records have none

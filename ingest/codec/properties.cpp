@@ -20,7 +20,7 @@ PropertyReader::PropertyReader(const CodecOptions& options, const TimeReader& ti
     for (const AttributeColumn& column : columns) {
       const auto at = std::ranges::find(spec.attributes, column.attribute.name) - spec.attributes.begin();
       declared.push_back({attribute_role(static_cast<std::size_t>(at)), type_text(column.attribute.type),
-                          ValueReader(column.attribute.type, column.base64, times)});
+                          ValueReader(column.attribute.type, column.base64, times, options.decimal, spelling_)});
     }
   };
   declare(options.attributes, edges_);

@@ -102,16 +102,50 @@ bool is_no_number(std::string_view text) noexcept {
   return std::ranges::any_of(words, [&](std::string_view word) { return same_letters(word, text); });
 }
 
+/// The same number with a point, and nothing between thousands. Nothing if the text is not written so. Groups of thousands have
+/// three digits, and one sign between all of them.
+std::optional<std::string> in_plain_form(std::string_view text, Decimal decimal) {
+  const char point = decimal == Decimal::comma ? ',' : '.';
+  const char other = decimal == Decimal::comma ? '.' : ',';
+  std::string plain;
+  if (text.starts_with('-') || text.starts_with('+')) {
+    plain = text.front();
+    text.remove_prefix(1);
+  }
+  std::string_view digits = take_digits(text);
+  plain += digits;
+  const char between = text.empty() ? '\0' : text.front();
+  const bool groups = between == other || between == ' ' || between == '\'';
+  constexpr std::size_t group = 3;
+  while (groups && text.size() > 1 && text.front() == between && is_digit(text[1])) {
+    if (digits.empty() || digits.size() > group) return std::nullopt;
+    text.remove_prefix(1);
+    digits = take_digits(text);
+    if (digits.size() != group) return std::nullopt;
+    plain += digits;
+  }
+  if (text.starts_with(point)) {
+    plain += '.';
+    text.remove_prefix(1);
+    plain += take_digits(text);
+  }
+  if (text.find_first_of(",.") != std::string_view::npos) return std::nullopt;
+  return plain.append(text);
+}
+
 /// Why a text is no number, and what to do.
-ValueFault no_number(std::string_view text, std::string_view type) {
+ValueFault no_number(std::string_view text, std::string_view type, const OptionSpelling& spelling) {
   const auto has = [&](std::string_view any) { return text.find_first_of(any) != std::string_view::npos; };
   const bool digits = has("0123456789");
   if (is_no_number(text)) return {"is not a finite number", "leave it empty if there is no value (JSON: null)"};
   if (is_missing_value(text) || may_stand_for_none(text))
     return {"seems to stand for a missing value", "leave it empty (JSON: null)"};
   if (digits && has(",")) {
+    constexpr std::string_view plain = "write a point before the fraction, and nothing between thousands: 1200.50";
     return {"has a comma, which may stand for the point or between thousands",
-            "write a point before the fraction, and nothing between thousands: 1200.50"};
+            spelling.as_keywords ? std::string(plain)
+                                 : fmt::format("{} reads 1.200,50, {} reads 1,200.50; or {}", spelling("decimal", "comma"),
+                                               spelling("decimal", "point"), plain)};
   }
   if (digits && has("%")) return {"is a percentage", "write the number alone, or declare the attribute as symbol"};
   if (digits && (text.starts_with('(') || text.ends_with('-')))
@@ -145,13 +179,13 @@ std::string named(const AttributeType& type) {
   return "a time";
 }
 
-std::optional<ValueFault> read_real(std::string_view text, AttributeValue& value) {
-  if (!take_apart(text)) return no_number(text, "a float");
+std::optional<ValueFault> read_real(std::string_view text, AttributeValue& value, const OptionSpelling& spelling) {
+  if (!take_apart(text)) return no_number(text, "a float", spelling);
   if (text.starts_with('+')) text.remove_prefix(1);
   double real = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), real);
   if (code == std::errc::result_out_of_range) return ValueFault{"is beyond the range of a float", "correct it"};
-  if (code != std::errc() || end != text.data() + text.size()) return no_number(text, "a float");
+  if (code != std::errc() || end != text.data() + text.size()) return no_number(text, "a float", spelling);
   value = real;
   return std::nullopt;
 }
@@ -204,8 +238,8 @@ std::optional<std::string> from_base64(std::string_view text) {
   return bytes;
 }
 
-ValueReader::ValueReader(AttributeType type, bool base64, TimeReader times)
-    : type_(type), base64_(base64), times_(std::move(times)) {}
+ValueReader::ValueReader(AttributeType type, bool base64, TimeReader times, Decimal decimal, OptionSpelling spelling)
+    : type_(type), base64_(base64), times_(std::move(times)), decimal_(decimal), spelling_(std::move(spelling)) {}
 
 std::optional<ValueFault> ValueReader::read(const Scalar& scalar, AttributeValue& value) const {
   value = std::monostate();
@@ -248,8 +282,6 @@ std::optional<ValueFault> ValueReader::read_text(std::string_view text, const Sc
       return std::nullopt;
     case Kind::boolean:
       return read_boolean(text, value);
-    case Kind::real:
-      return read_real(text, value);
     case Kind::time: {
       const std::optional<Timestamp> time = times_.read(text);
       if (!time) return ValueFault{"is not a time, or beyond the range", "say how times are written: time unit, time format"};
@@ -259,9 +291,20 @@ std::optional<ValueFault> ValueReader::read_text(std::string_view text, const Sc
     case Kind::decimal:
       if (base64_ && scalar.kind != Scalar::Kind::number) return read_bytes(scalar, type_.scale, value);
       break;
+    case Kind::real:
     case Kind::integer:
       break;
   }
+  if (decimal_ == Decimal::strict || scalar.kind == Scalar::Kind::number) return read_number(text, scalar, value);
+  if (const std::optional<std::string> plain = in_plain_form(text, decimal_)) return read_number(*plain, scalar, value);
+  const bool comma = decimal_ == Decimal::comma;
+  return ValueFault{fmt::format("is no number with a decimal {}", comma ? "comma" : "point"),
+                    fmt::format("write it as {}, or say how numbers are written: {}", comma ? "1.200,50" : "1,200.50",
+                                spelling_("decimal", comma ? "point" : "comma"))};
+}
+
+std::optional<ValueFault> ValueReader::read_number(std::string_view text, const Scalar& scalar, AttributeValue& value) const {
+  if (type_.kind == Kind::real) return read_real(text, value, spelling_);
   return read_exact(text, scalar.kind != Scalar::Kind::text, value);
 }
 
@@ -274,7 +317,7 @@ std::optional<ValueFault> ValueReader::read_exact(std::string_view text, bool ex
                                     "decimal({},base64)",
                                     type_.scale)};
     }
-    return no_number(text, named(type_));
+    return no_number(text, named(type_), spelling_);
   }
   if (number->has_exponent && !exponents) {
     return ValueFault{"has an exponent, as spreadsheets shorten numbers", "export the column in full, or declare it as float"};

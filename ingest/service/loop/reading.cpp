@@ -55,6 +55,7 @@ nlohmann::json to_json(const InputTopics& topics) {
     all.push_back({codec.schema.framed, bytes_of(codec.schema.text), imports, bytes_of(codec.schema.message),
                    codec.key_format ? format_name(*codec.key_format) : std::string_view()});
   }
+  if (codec.decimal != Decimal::strict) all.push_back(static_cast<int>(codec.decimal));
   return all;
 }
 

@@ -172,6 +172,7 @@ void Session::check_graph_files(const GraphOptions& graph) const {
   of_input(!codec.op_values.empty(), "op-values");
   of_input(codec.envelope != ingest::Envelope::none, "envelope");
   of_input(codec.separator != 0, "separator");
+  of_input(codec.decimal != ingest::Decimal::strict, "decimal");
   of_input(codec.header.has_value(), "header");
   of_input(codec.time_unit.has_value(), "time-unit");
   of_input(!codec.time_format.empty(), "time-format");

@@ -159,6 +159,9 @@ void read_codec(Section& section, ingest::CodecOptions& codec, bool files) {
   TimeUnit unit{};
   if (section.choice("time_unit", unit, units)) codec.time_unit = unit;
   section.text("time_format", codec.time_format);
+  constexpr std::array<std::pair<std::string_view, ingest::Decimal>, 2> decimals{
+      {{"point", ingest::Decimal::point}, {"comma", ingest::Decimal::comma}}};
+  section.choice("decimal", codec.decimal, decimals);
   section.text("edge_label", codec.edge_label);
   section.flag("vertices", codec.vertices);
   if (files) return;

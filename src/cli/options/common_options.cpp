@@ -48,6 +48,11 @@ void add_input_options(const Command& command, InputOptions& input, const std::s
              std::vector<std::pair<std::string, char>>{{"comma", ','}, {"semicolon", ';'}, {"tab", '\t'}, {"bar", '|'}})
       .group(group);
   add_choice(command, name("header"), input.codec.header, "Whether CSV has a header (default: no if --columns has positions)",
+  add_choice(command, name("decimal"), input.codec.decimal,
+             "How numbers of attributes are written: 1,200.50 or 1.200,50 (default: 1200.50)",
+             std::vector<std::pair<std::string, ingest::Decimal>>{{"point", ingest::Decimal::point},
+                                                                  {"comma", ingest::Decimal::comma}})
+      .group(group);
              std::vector<std::pair<std::string, bool>>{{"yes", true}, {"no", false}})
       .group(group);
   if (!times) return;

@@ -67,7 +67,7 @@ kafka: {bootstrap.servers: "a:1,b:2", client.id: "", fetch.min.bytes: 5}
 transaction_timeout: 90s
 input:
   topics:
-    - {name: a, format: csv, separator: semicolon, columns: [op, source, "-", target], ids: integer, time_unit: us}
+    - {name: a, format: csv, separator: semicolon, columns: [op, source, "-", target], ids: integer, time_unit: us, decimal: comma}
     - name: ^b
       columns: {source: x.y, target: "", label: a=b}
       envelope: debezium
@@ -117,6 +117,7 @@ shutdown_timeout: 1m
               topics.codec.separator = ';';
               topics.codec.ids = ingest::IdKind::integer;
               topics.codec.time_unit = ingest::TimeUnit::microseconds;
+              topics.codec.decimal = ingest::Decimal::comma;
             }));
   EXPECT_EQ(b, with<ingest::InputTopics>([](auto& topics) {
               topics.name = "^b";

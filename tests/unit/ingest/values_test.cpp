@@ -63,7 +63,44 @@ TEST(Values, WhatDoesNotFitIsRefused) {
   }
 }
 
+std::string written(Decimal decimal, AttributeType type, std::string_view value, Scalar::Kind kind = Scalar::Kind::text) {
+  const ValueReader reader(type, false, TimeReader(TimeUnit::seconds, ""), decimal);
+  AttributeValue read;
+  if (const auto fault = reader.read({kind, value, 0}, read)) return fmt::format("! {}; {}", fault->what, fault->remedy);
+  return text_of(read);
+}
+
+TEST(Values, NumbersAreReadWithADecimalComma) {
+  const auto comma = [](std::string_view value) { return written(Decimal::comma, money, value); };
+  EXPECT_EQ(comma("36,74"), "3674");
+  EXPECT_EQ(comma("-1.234,5"), "-123450");
+  EXPECT_EQ(comma("1.234.567,89"), "123456789");
+  EXPECT_EQ(comma("1.234"), "123400");
+  EXPECT_EQ(comma("1 234,50"), "123450");
+  EXPECT_EQ(comma("1'234,50"), "123450");
+  EXPECT_EQ(comma("+,5"), "50");
+  EXPECT_EQ(comma("12"), "1200");
+  EXPECT_EQ(comma(""), "null");
+  EXPECT_EQ(written(Decimal::comma, integer, "1.234.567"), "1234567");
+  EXPECT_EQ(written(Decimal::comma, real, "0,5e1"), "5r");
+  EXPECT_EQ(written(Decimal::comma, money, "0,5", Scalar::Kind::string), "50");
+  EXPECT_EQ(written(Decimal::comma, money, "0.5", Scalar::Kind::number), "50");
+  for (const char* wrong : {"36.74", "1.23,4", "1234.567", "1.234 567", "1,2,3", "1,234.56", ".234", "1.2345,0"})
+    EXPECT_THAT(comma(wrong), HasSubstr("is no number with a decimal comma; write it as 1.200,50")) << wrong;
+  for (const char* currency : {"5 EUR", "5,00EUR", "1.234,56 EUR"}) EXPECT_THAT(comma(currency), HasSubstr("currency"));
+}
+
+TEST(Values, NumbersAreReadWithCommasBetweenThousands) {
+  const auto point = [](std::string_view value) { return written(Decimal::point, money, value); };
+  EXPECT_EQ(point("1,234.56"), "123456");
+  EXPECT_EQ(point("1,234"), "123400");
+  EXPECT_EQ(point("36.74"), "3674");
+  EXPECT_THAT(point("36,74"), HasSubstr("is no number with a decimal point; write it as 1,200.50"));
+  EXPECT_THAT(point("1.234,56"), HasSubstr("--decimal comma"));
+}
+
 TEST(Values, DoubtfulNumbersAreRefusedWithARemedy) {
+  EXPECT_THAT(text(money, "36,74"), HasSubstr("--decimal comma reads 1.200,50, --decimal point reads 1,200.50"));
   EXPECT_THAT(text(money, "1,20"), HasSubstr("write a point"));
   EXPECT_THAT(text(money, "1,200.00"), HasSubstr("nothing between thousands"));
   EXPECT_THAT(text(money, "1.200,00"), HasSubstr("has a comma"));

@@ -24,6 +24,8 @@ TEST(InputFingerprint, EveryOptionThatChangesUpdatesChangesIt) {
       [](auto& input) { input.topics[0].codec.ids = IdKind::string; },
       [](auto& input) { input.topics[0].codec.time_unit = TimeUnit::seconds; },
       [](auto& input) { input.topics[0].codec.time_format = "%Y"; },
+      [](auto& input) { input.topics[0].codec.decimal = Decimal::point; },
+      [](auto& input) { input.topics[0].codec.decimal = Decimal::comma; },
       [](auto& input) { input.topics[0].codec.negative_ids = true; },
       [](auto& input) { input.topics[0].codec.edge_label = "\xff"; },
       [](auto& input) { input.topics[0].codec.vertices = true; },
