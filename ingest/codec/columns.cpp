@@ -120,7 +120,8 @@ std::string with_column(std::string_view columns, std::string_view entry) {
 }
 
 bool may_be_time(std::string_view column) noexcept {
-  constexpr auto words = std::to_array<std::string_view>({"time", "date", "when", "created", "updated", "_at", "_ts", "ts_"});
+  constexpr auto words = std::to_array<std::string_view>(
+      {"time", "date", "when", "created", "updated", "_at", "_ts", "ts_", "datum", "buchungstag"});
   const auto holds = [&](std::string_view word) {
     for (std::size_t at = 0; at + word.size() <= column.size(); ++at) {
       if (same_letters(column.substr(at, word.size()), word)) return true;

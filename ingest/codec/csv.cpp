@@ -358,18 +358,33 @@ class CsvCodec final : public Codec {
   Decoded bad_header(std::string_view record, std::string_view fault) {
     constexpr std::size_t longest = 400;  // enough to show all names
     const std::string vertices = fmt::format("vertex={},label={}", column_name(Role::vertex), column_name(Role::label));
-    const auto ends = columns_of_ends(fields_);
-    const std::string edges = spell_columns(
-        spelling_, ends ? fmt::format("source={},target={}{}", ends->first, ends->second, label_of_other_programs())
-                        : "source=NAME,target=NAME");
-    const std::string remedy =
-        !remedy_.empty()  ? std::exchange(remedy_, {})
-        : fault == events ? fmt::format("give {} if the records are edges, {} if they are vertices", edges,
-                                        spell_columns(spelling_, vertices))
-        : twice_          ? one_of_two(*twice_)
-        : ends            ? fmt::format("give {}", edges)
-               : fmt::format("give {}, or if there is no header {}", edges, spelling_("columns", columns_by_position(fields_)));
+    const std::string edges = spell_columns(spelling_, completed());
+    const bool known = columns_of_ends(fields_).has_value() || !columns_.empty();
+    std::string remedy = !remedy_.empty()  ? std::exchange(remedy_, {})
+                         : fault == events ? fmt::format("give {} if the records are edges, {} if they are vertices", edges,
+                                                         spell_columns(spelling_, vertices))
+                         : twice_          ? one_of_two(*twice_)
+                         : known           ? fmt::format("give {}", edges)
+                                           : fmt::format("give {}, or if there is no header {}", edges,
+                                                         spelling_("columns", columns_by_position(fields_)));
+    if (!is_utf8(record)) remedy = "convert the file to UTF-8, e.g. iconv -f cp1252 -t utf-8 FILE > utf8.csv";
     return end_with(fmt::format("the CSV header {} {}", in_ticks(record, longest), fault), remedy);
+  }
+
+  /// The option `columns` as given. Ends of edges that it leaves out, and names that the header lacks, are likely columns
+  /// there.
+  [[nodiscard]] std::string completed() const {
+    std::string columns = columns_;
+    for (const Role role : all_roles()) {
+      const bool given = spec_.name(role) && !spec_.name(role)->empty();
+      const bool needed = (role == Role::source || role == Role::target) && !spec_.name(Role::vertex);
+      if (given ? layout_.has(role) : !needed) continue;
+      std::string name = layout_.has(role) ? column_name(role) : likely_column(role_name(role), fields_);
+      if (name.empty()) name = "NAME";
+      columns = with_column(columns, fmt::format("{}={}", role_name(role), name));
+    }
+    if (columns_of_ends(fields_)) columns += label_of_other_programs();
+    return properties_.complete(std::move(columns), fields_);
   }
 
   /// The entry for the column of labels that neo4j, its APOC or Neptune writes. Empty if a column has a usual name.

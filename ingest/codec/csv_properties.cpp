@@ -6,6 +6,7 @@
 #include <array>
 
 #include "ingest/codec/fields.hpp"
+#include "ingest/codec/header_words.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -77,7 +78,16 @@ std::vector<char> CsvProperties::claimed(std::span<const std::string_view> heade
 }
 
 std::string CsvProperties::columns(const std::string& entry) const {
-  return spelling_("columns", with_column(options_, entry));
+  return spell_columns(spelling_, with_column(options_, entry));
+}
+
+std::string CsvProperties::complete(std::string columns, std::span<const std::string_view> header) const {
+  for (const Wanted& each : edges_) {
+    if (each.column.empty() || !columns_of(each, header).empty()) continue;
+    if (const std::string likely = likely_column(each.name, header); !likely.empty())
+      columns = with_column(columns, fmt::format("{}={}", each.name, likely));
+  }
+  return columns;
 }
 
 std::string CsvProperties::find(std::span<const std::string_view> header, Layout& layout) {
@@ -92,7 +102,8 @@ std::string CsvProperties::find(std::span<const std::string_view> header, Layout
       layout.set(each.role, found[0]);
       continue;
     }
-    const std::string with = columns(each.name + "=NAME");
+    const std::string likely = found.empty() ? likely_column(each.name, header) : std::string();
+    const std::string with = columns(fmt::format("{}={}", each.name, likely.empty() ? "NAME" : likely));
     if (found.size() > 1) {
       remedy_ = fmt::format("give {}, with the name of one of them alone", with);
       return fmt::format("has two columns {} for the attribute {}", in_ticks(each.column), each.name);

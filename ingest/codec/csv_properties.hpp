@@ -21,6 +21,8 @@ class CsvProperties {
   [[nodiscard]] std::vector<char> claimed(std::span<const std::string_view> header) const;
   /// Adds key and attributes to a layout that has all else. Returns what is wrong with the header; empty if nothing is.
   [[nodiscard]] std::string find(std::span<const std::string_view> header, Layout& layout);
+  /// Adds an entry for each attribute that has no column but a likely one to the option `columns`. Of a header of edges.
+  [[nodiscard]] std::string complete(std::string columns, std::span<const std::string_view> header) const;
   /// What to do about the fault that find() has returned.
   [[nodiscard]] const std::string& remedy() const noexcept { return remedy_; }
 

@@ -95,6 +95,8 @@ class TimeReader {
 /// Whether two ASCII texts are equal except for case.
 [[nodiscard]] bool same_letters(std::string_view a, std::string_view b) noexcept;
 
+
+/// Whether two ASCII texts are equal except for case.
 /// The text without blanks and tabs at its ends.
 [[nodiscard]] constexpr std::string_view without_blanks(std::string_view text) noexcept {
   const auto blank = [](char c) { return c == ' ' || c == '\t'; };

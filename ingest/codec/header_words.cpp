@@ -11,12 +11,13 @@
 namespace deltamatch::ingest {
 namespace {
 
-constexpr auto sources =
-    std::to_array<std::string_view>({"source", "src", "from", "sender", "payer", "buyer", "follower", "caller", "start",
-                                     "origin", "head", "subject", "parent", "debtor", "originator", "citing"});
-constexpr auto targets = std::to_array<std::string_view>({"target", "dst", "dest", "to", "receiver", "recipient", "payee",
-                                                          "seller", "followee", "callee", "end", "destination", "tail",
-                                                          "object", "child", "creditor", "beneficiary", "cited"});
+constexpr auto sources = std::to_array<std::string_view>({"source", "src", "from", "sender", "payer", "buyer", "follower",
+                                                          "caller", "start", "origin", "head", "subject", "parent", "debtor",
+                                                          "originator", "citing", "auftraggeber", "absender"});
+constexpr auto targets = std::to_array<std::string_view>(
+    {"target", "dst",      "dest",        "to",    "receiver",         "recipient",  "payee",
+     "seller", "followee", "callee",      "end",   "destination",      "tail",       "object",
+     "child",  "creditor", "beneficiary", "cited", "empf\xc3\xa4nger", "empfaenger", "beg\xc3\xbcnstigter"});
 constexpr auto others = std::to_array<std::string_view>(
     {"id",       "ids",     "name",     "node",      "vertex", "user",   "person",    "friend", "author",
      "customer", "account", "acct",     "label",     "type",   "time",   "timestamp", "date",   "weight",
@@ -25,8 +26,8 @@ constexpr auto others = std::to_array<std::string_view>(
 /// Calls `see` with each part of a name, until it returns true. Returns whether it did.
 template <class See>
 bool any_part(std::string_view text, See see) {
-  const auto letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
-  const auto small = [](char c) { return std::islower(static_cast<unsigned char>(c)) != 0; };
+  const auto letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c < 0; };  // of UTF-8, too
+  const auto small = [](char c) { return std::islower(static_cast<unsigned char>(c)) != 0 || c < 0; };
   for (std::size_t at = 0; at < text.size();) {
     if (!letter(text[at])) {
       ++at;
@@ -40,11 +41,27 @@ bool any_part(std::string_view text, See see) {
   return false;
 }
 
-template <std::size_t size>
-bool has_part(std::string_view text, const std::array<std::string_view, size>& words) {
+bool has_part(std::string_view text, std::span<const std::string_view> words) {
   return any_part(text, [&](std::string_view part) {
     return std::ranges::any_of(words, [&](std::string_view word) { return same_letters(word, part); });
   });
+}
+
+/// The only name that fits. Empty if there is none, or `columns` cannot name it.
+template <class Fits>
+std::string_view only_one(std::span<const std::string_view> names, Fits fits) {
+  std::string_view found;
+  for (const std::string_view name : names) {
+    if (!fits(name)) continue;
+    if (!found.empty()) return {};
+    found = name;
+  }
+  return found.find_first_of(",=") == std::string_view::npos ? found : std::string_view();
+}
+
+/// The only name that has one of the words.
+std::string_view only_with(std::span<const std::string_view> words, std::span<const std::string_view> names) {
+  return only_one(names, [&](std::string_view name) { return has_part(name, words); });
 }
 
 }  // namespace
@@ -73,18 +90,20 @@ std::string columns_by_position(std::span<const std::string_view> fields) {
   return positions;
 }
 
+std::string likely_column(std::string_view role, std::span<const std::string_view> names) {
+  constexpr auto amounts = std::to_array<std::string_view>({"amount", "betrag", "umsatz", "sum", "value"});
+  if (role == role_name(Role::source) || role == role_name(Role::target)) {
+    const auto ends = columns_of_ends(names);
+    return !ends ? std::string() : role == role_name(Role::source) ? ends->first : ends->second;
+  }
+  if (role == role_name(Role::time)) return std::string(only_one(names, may_be_time));
+  const std::string_view own = only_with(std::array{role}, names);
+  return std::string(own.empty() && role == amounts[0] ? only_with(amounts, names) : own);
+}
+
 std::optional<std::pair<std::string, std::string>> columns_of_ends(std::span<const std::string_view> names) {
-  const auto only = [&](const auto& words) {
-    std::string_view found;
-    for (const std::string_view name : names) {
-      if (!has_part(name, words)) continue;
-      if (!found.empty()) return std::string_view();
-      found = name;
-    }
-    return found.find_first_of(",=") == std::string_view::npos ? found : std::string_view();
-  };
-  const std::string_view source = only(sources);
-  const std::string_view target = only(targets);
+  const std::string_view source = only_with(sources, names);
+  const std::string_view target = only_with(targets, names);
   if (source.empty() || target.empty() || source == target) return std::nullopt;
   return std::pair{std::string(source), std::string(target)};
 }

@@ -19,6 +19,10 @@ namespace deltamatch::ingest {
 /// one column fits each.
 [[nodiscard]] std::optional<std::pair<std::string, std::string>> columns_of_ends(std::span<const std::string_view> names);
 
+/// The column that a role or an attribute most likely has, by the words in the names: `Amount EUR` is that of `amount`. Empty
+/// if none or several are likely.
+[[nodiscard]] std::string likely_column(std::string_view role, std::span<const std::string_view> names);
+
 /// Whether a first field says an operation: `add`, `D`, `a`.
 [[nodiscard]] bool is_operation_field(std::string_view text) noexcept;
 /// Spells the positions of columns whose names are not known. The first one may say the operation, and the next one the time.
