@@ -145,7 +145,7 @@ class FileStream final : public UpdateStream {
       return "give the edges with their times, for instance as csv, or leave times out of the queries";
     const ColumnSpec spec = parse_columns(options_.codec);
     if (spec.name(Role::time) == std::string()) return {};
-    if (std::string advice = codec_->advice(RejectReason::missing_time, {}); !advice.empty()) return advice;
+    if (std::string advice = advice_on_unread_times(); !advice.empty()) return advice;
     const OptionSpelling& spelling = options_.spelling;
     if (!spec.named() || !traits_of(*format_).has_names())
       return fmt::format("name the column that holds it, as in {}", spelling("columns", "source,target,time"));

@@ -32,6 +32,12 @@ std::optional<Warning> AbsentTimes::warning(std::string where, std::string remed
   return Warning{"time_absent", std::move(where), "no edge has a time, but a query reads times", std::move(remedy), untimed_};
 }
 
+std::optional<Warning> AbsentTimes::unread(std::string where, std::string remedy) const {
+  std::optional<Warning> absent = warning(std::move(where), std::move(remedy));
+  if (absent) absent->what = "no edge has a time, but the input may hold times";
+  return absent;
+}
+
 std::optional<Warning> AbsentTimes::give(std::string where, std::string remedy) {
   given_ = true;
   return warning(std::move(where), std::move(remedy));

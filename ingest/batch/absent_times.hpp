@@ -22,6 +22,8 @@ class AbsentTimes {
 
   /// A warning, if edges were inserted and none had a time. `remedy`: what to do then; if it is empty, nothing is said.
   [[nodiscard]] std::optional<Warning> warning(std::string where, std::string remedy) const;
+  /// The same if no query asks for times yet, because the input is converted.
+  [[nodiscard]] std::optional<Warning> unread(std::string where, std::string remedy) const;
   /// Whether an input without an end should be warned of: there are 100 such edges.
   [[nodiscard]] bool due() const noexcept { return !timed_ && !given_ && untimed_ >= enough; }
   /// The warning, which is not due again.

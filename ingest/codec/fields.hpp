@@ -79,6 +79,8 @@ class TimeReader {
   TimeReader(TimeUnit unit, std::string format, Doubts* doubts = nullptr);
   /// Returns nothing if the text is not a time, or its time is beyond 64 bits.
   [[nodiscard]] std::optional<Timestamp> read(std::string_view text) const noexcept;
+  /// What is wrong with a text that is not read. It follows the text in a message.
+  [[nodiscard]] std::string_view fault(std::string_view text) const noexcept;
 
  private:
   Timestamp unit_;  // in microseconds
@@ -95,8 +97,6 @@ class TimeReader {
 /// Whether two ASCII texts are equal except for case.
 [[nodiscard]] bool same_letters(std::string_view a, std::string_view b) noexcept;
 
-
-/// Whether two ASCII texts are equal except for case.
 /// The text without blanks and tabs at its ends.
 [[nodiscard]] constexpr std::string_view without_blanks(std::string_view text) noexcept {
   const auto blank = [](char c) { return c == ' ' || c == '\t'; };

@@ -333,7 +333,7 @@ class JsonlCodec final : public Codec {
       if (!update.time && !has(part, Role::source) && !has(part, Role::vertex)) return edge(part, inserts, update);
       if (!update.time) {
         return fault(RejectReason::bad_time,
-                     fmt::format("{} {} is not a time, or beyond the range", name(part, Role::time), in_ticks(text)));
+                     fmt::format("{} {} {}", name(part, Role::time), in_ticks(text), times_.fault(text)));
       }
     }
     return has(part, Role::vertex) ? vertex(part, inserts, update) : edge(part, inserts, update);

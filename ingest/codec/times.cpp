@@ -60,9 +60,15 @@ struct Calendar {
   int offset = 0;  // minutes east of UTC
 };
 
-std::optional<Timestamp> to_time(const Calendar& c) noexcept {
-  const std::chrono::year_month_day date{std::chrono::year(c.year), std::chrono::month(static_cast<unsigned>(c.month)),
-                                         std::chrono::day(static_cast<unsigned>(c.day))};
+std::chrono::year_month_day date_of(const Calendar& c) noexcept {
+  return {std::chrono::year(c.year), std::chrono::month(static_cast<unsigned>(c.month)),
+          std::chrono::day(static_cast<unsigned>(c.day))};
+}
+
+std::optional<Timestamp> to_time(const std::optional<Calendar>& calendar) noexcept {
+  if (!calendar) return std::nullopt;
+  const Calendar& c = *calendar;
+  const std::chrono::year_month_day date = date_of(c);
   if (!date.ok() || c.hour > 23 || c.minute > 59 || c.second > 59) return std::nullopt;
   const Timestamp days = std::chrono::sys_days(date).time_since_epoch().count();
   const Timestamp minutes = (days * 24 + c.hour) * 60 + c.minute - c.offset;
@@ -84,7 +90,7 @@ bool take_zone(std::string_view& text, int& offset) noexcept {
   return hours < 24 && minutes < 60;
 }
 
-std::optional<Timestamp> parse_iso(std::string_view text) noexcept {
+std::optional<Calendar> parse_iso(std::string_view text) noexcept {
   Calendar c;
   if (!take_digits(text, 4, c.year) || !take(text, '-') || !take_digits(text, 2, c.month) || !take(text, '-') ||
       !take_digits(text, 2, c.day)) {
@@ -96,7 +102,7 @@ std::optional<Timestamp> parse_iso(std::string_view text) noexcept {
     if (take(text, ':') && (!take_digits(text, 2, c.second) || !take_fraction(text, second, c.micros))) return std::nullopt;
     if (!take_zone(text, c.offset)) return std::nullopt;
   }
-  return text.empty() ? to_time(c) : std::nullopt;
+  return text.empty() ? std::optional(c) : std::nullopt;
 }
 
 /// Takes digits off the front: `width` of them, or one less if `short_too`.
@@ -165,7 +171,7 @@ bool take_field(std::string_view& text, char letter, bool alone, Calendar& c, st
   }
 }
 
-std::optional<Timestamp> parse_formatted(std::string_view text, std::string_view format) noexcept {
+std::optional<Calendar> parse_formatted(std::string_view text, std::string_view format) noexcept {
   Calendar c;
   std::optional<bool> afternoon;
   for (std::size_t i = 0; i < format.size(); ++i) {
@@ -177,8 +183,10 @@ std::optional<Timestamp> parse_formatted(std::string_view text, std::string_view
     if (!take_field(text, format[++i], alone, c, afternoon)) return std::nullopt;
   }
   if (afternoon) c.hour = c.hour % 12 + (*afternoon ? 12 : 0);
-  return text.empty() ? to_time(c) : std::nullopt;
+  return text.empty() ? std::optional(c) : std::nullopt;
 }
+
+bool may_be_iso(std::string_view text) noexcept { return text.size() > 4 && text[4] == '-'; }
 
 /// `fraction` tells whether digits behind the point count.
 std::optional<Timestamp> parse_number(std::string_view text, Timestamp unit, bool& fraction) noexcept {
@@ -216,12 +224,19 @@ TimeReader::TimeReader(TimeUnit unit, std::string format, Doubts* doubts)
 }
 
 std::optional<Timestamp> TimeReader::read(std::string_view text) const noexcept {
-  if (!format_.empty()) return parse_formatted(text, format_);
-  if (text.size() > 4 && text[4] == '-') return parse_iso(text);
+  if (!format_.empty()) return to_time(parse_formatted(text, format_));
+  if (may_be_iso(text)) return to_time(parse_iso(text));
   bool fraction = false;
   const std::optional<Timestamp> time = parse_number(text, unit_, fraction);
   if (doubts_ != nullptr && time) doubts_->number_as_time(*time, fraction);
   return time;
+}
+
+std::string_view TimeReader::fault(std::string_view text) const noexcept {
+  const std::optional<Calendar> calendar = !format_.empty()   ? parse_formatted(text, format_)
+                                           : may_be_iso(text) ? parse_iso(text)
+                                                              : std::nullopt;
+  return calendar && !date_of(*calendar).ok() ? "is not a time: there is no such day" : "is not a time, or beyond the range";
 }
 
 }  // namespace deltamatch::ingest

@@ -274,7 +274,7 @@ Decoded UpdateMaker::make_fields(const Layout& layout, std::span<const std::stri
   if (!take_ends(layout, fields, vertex, inserts)) return {{}, RejectReason::bad_id, message_, {}};
   if (!take_time(layout, fields)) {
     return refuse(RejectReason::bad_time,
-                  fmt::format("time {} is not a time, or beyond the range", in_ticks(field(Role::time))));
+                  fmt::format("time {} {}", in_ticks(field(Role::time)), times_.fault(field(Role::time))));
   }
   // Labels are set in place: copying an optional that was just made would wait for its parts.
   const auto take_label = [&](Role role, std::optional<std::string_view>& label) {

@@ -284,7 +284,7 @@ std::optional<ValueFault> ValueReader::read_text(std::string_view text, const Sc
       return read_boolean(text, value);
     case Kind::time: {
       const std::optional<Timestamp> time = times_.read(text);
-      if (!time) return ValueFault{"is not a time, or beyond the range", "say how times are written: time unit, time format"};
+      if (!time) return ValueFault{std::string(times_.fault(text)), "say how times are written: time unit, time format"};
       value = *time;
       return std::nullopt;
     }

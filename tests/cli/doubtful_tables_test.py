@@ -269,5 +269,77 @@ class Times(Tables):
         self.silent("n.csv", "source,target,time\nA,B,20231231\nA,C,20231301\n")
 
 
+class Headers(harness.CliTest):
+    """What a header lacks, and what to give in its place."""
+    GERMAN = "Buchungstag;Auftraggeber IBAN;Empfänger IBAN;Betrag (€)\n2026-03-02;A;B;36,74\n"
+    READ = ("--edges", "events", "--attributes", "amount:decimal(2)", "--query", EDGE)
+
+    def test_given_roles_stay_and_likely_columns_are_named(self):
+        self.write("g.csv", self.GERMAN)
+        ends = "source=Auftraggeber IBAN,target=Empfänger IBAN"
+        for given, advice in (("time=Datum", ends + ",time=Buchungstag"), ("time=Buchungstag", "time=Buchungstag," + ends)):
+            self.fails(1, "match", "--graph", "g.csv", *self.READ, "--columns", given, says=[
+                "`Buchungstag;Auftraggeber IBAN;Empfänger IBAN;Betrag (€)`", f"give --columns '{advice},amount=Betrag (€)'"])
+        self.fails(1, "match", "--graph", "g.csv", *self.READ, "--columns", "source=Auftraggeber IBAN,target=Empfänger IBAN", says=[
+            "give --columns 'source=Auftraggeber IBAN,target=Empfänger IBAN,amount=Betrag (€)', or "])
+
+    def test_the_advice_reads_the_file(self):
+        self.write("g.csv", self.GERMAN)
+        columns = "time=Buchungstag,source=Auftraggeber IBAN,target=Empfänger IBAN,amount=Betrag (€)"
+        self.fails(1, "match", "--graph", "g.csv", *self.READ, "--columns", columns, says="--decimal comma reads 1.200,50")
+        self.ok("match", "--graph", "g.csv", *self.READ, "--columns", columns, "--decimal", "comma")
+        self.ok("convert", "g.csv", "g.jsonl", "--to", "jsonl", *self.READ[:4], "--columns", columns, "--decimal", "comma")
+        self.assertEqual(json.loads(self.read("g.jsonl"))["amount"], "36.74")
+        self.ok("replay", "--graph", "g.csv", "--updates", "g.csv", *self.READ, "--columns", columns, "--decimal", "comma",
+                "--graph-columns", columns, "--graph-decimal", "comma")
+
+    def test_a_header_that_is_not_utf_8_is_to_be_converted(self):
+        self.write("g.csv", self.GERMAN.encode("cp1252"))
+        self.fails(1, "match", "--graph", "g.csv", *self.READ, "--columns", "time=Buchungstag,source=Auftraggeber IBAN,target=Empfänger IBAN",
+                   says=["Empf\\xe4nger", "has no column `Empfänger IBAN` for target", "iconv -f cp1252 -t utf-8 FILE > utf8.csv"])
+
+
+class Nothing(harness.CliTest):
+    def test_an_input_without_records_is_doubtful(self):
+        for name, content in (("empty.csv", ""), ("header.csv", "source,target\n")):
+            self.write(name, content)
+            for command in (("replay", "--updates", name, "--query", EDGE), ("match", "--graph", name, "--query", EDGE),
+                            ("convert", name, "x.dmu", "--to", "binary")):
+                self.ok(*command, warns=f"{name}: there are no records")
+
+    def test_convert_warns_of_times_that_it_does_not_read(self):
+        self.write("s.csv", "source,target,Datum\n1,2,2026-03-02\n")
+        self.ok("convert", "s.csv", "x.dmu", "--to", "binary", warns="--columns time=Datum reads `Datum` as the time")
+        for columns in ("time=Datum", "time="):
+            self.ok("convert", "s.csv", "x.dmu", "--to", "binary", "--columns", columns)
+
+    def test_a_day_that_does_not_exist_is_named(self):
+        self.write("s.csv", "source,target,time\n1,2,2026-02-31\n")
+        self.fails(1, "match", "--graph", "s.csv", "--query", EDGE, says="time `2026-02-31` is not a time: there is no such day")
+
+    def test_after_an_error_there_is_no_table_of_nothing(self):
+        self.write("s.csv", "source,target,time\n1,2,x\n")
+        outcome = self.fails(1, "replay", "--updates", "s.csv", "--query", EDGE)
+        self.assertEqual(outcome.err.count("\n"), 1, outcome)
+        self.fails(1, "replay", "--updates", "s.csv", "--query", EDGE, "--json", reports=True)
+        self.write("s.csv", "source,target,time\n1,2,3\n1,3,x\n")
+        self.fails(1, "replay", "--updates", "s.csv", "--query", EDGE, reports=True)
+
+
+class Outputs(harness.CliTest):
+    def test_an_ending_of_no_format_is_refused(self):
+        self.write("s.csv", "source,target\n1,2\n")
+        for command in (("replay", "--updates"), ("match", "--graph")):
+            run = (*command, "s.csv", "--query", EDGE, "--emit", "matches", "--out")
+            self.fails(2, *run, "a.xlsx", says=["the ending '.xlsx'", "choose one of .jsonl .ndjson .json .txt .csv .dmm .html"])
+            for name in ("a", "a.jsonl", "a.json", "a.ndjson", "a.txt", "/dev/null"):
+                self.ok(*run, name)
+            self.ok(*run, "b.xlsx", "--out-format", "csv")
+
+    def test_csv_has_no_list_of_vertices(self):
+        self.write("s.csv", "source,target\n1,2\n")
+        self.fails(2, "replay", "--updates", "s.csv", "--query", EDGE, "--top", 3, "--csv", says="choose --json, which has both")
+
+
 if __name__ == "__main__":
     harness.main()

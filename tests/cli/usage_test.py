@@ -197,7 +197,7 @@ class Usage(harness.CliTest):
             (replay + ["--batches", "soft"], "--batches soft", "--updates s.tsv"),
             (replay + ["--batches", "hard"], "--batches hard", "--updates s.tsv"),
             (replay + [*matches, "g.txt"], "--out g.txt", "--graph g.txt"),
-            (replay + [*matches, "q/e.pattern"], "--out q/e.pattern", "--query q/e.pattern"),
+            (replay + [*matches, "q/e.pattern", "--out-format", "jsonl"], "--out q/e.pattern", "--query q/e.pattern"),
             (replay + ["--save-snapshot", "g.txt"], "--save-snapshot g.txt", "--graph g.txt"),
             (replay + [*letters, "l.csv"], "--dead-letters l.csv", "--labels l.csv"),
             (replay + ["--batches", "new", *matches, "./new"], "--batches new", "--out ./new"),

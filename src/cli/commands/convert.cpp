@@ -20,6 +20,7 @@
 #include "cli/terminal/values.hpp"
 #include "deltamatch/misfit.hpp"
 #include "engine/storage/bulk_loader.hpp"
+#include "ingest/batch/absent_times.hpp"
 #include "ingest/codec/binary.hpp"
 #include "ingest/codec/text_records.hpp"
 #include "ingest/sink/output_file.hpp"
@@ -44,8 +45,8 @@ struct Convert {
   GraphOptions common;
   InputOptions reading;
   bool times = false;
-};
   EventOrder order = EventOrder::arrival;
+};
 
 // Longer than the distance between any two times, so no edge expires: 146,000 years.
 constexpr Timestamp forever = Timestamp{1} << 62;
@@ -137,7 +138,6 @@ int convert(const Convert& options) {
   if (to == Format::binary) binary.emplace(out.text(), schema);
   // A binary stream without a schema holds any attributes. All else would lose those that are not declared.
   const bool holds_any = binary && schema == Schema{};
-  std::uint64_t written = 0;
   const auto write = [&](const Update& update, ingest::Position position) {
     const std::string_view lost = append(out.text(), binary ? &*binary : nullptr, to, update, schema);
     if (lost.empty()) return;
@@ -146,10 +146,13 @@ int convert(const Convert& options) {
   };
   std::optional<RecordsInOrder> sorted;
   if (options.order == EventOrder::time) sorted.emplace();
+  std::uint64_t written = 0;
   ingest::PositionedBatch batch;
   std::vector<Reject> rejects;
+  ingest::AbsentTimes times;
   while (stream->next(batch)) {
     rejects.clear();
+    times.add(batch.updates.updates());
     for (std::size_t i = 0; i < batch.updates.size(); ++i) {
       const Update& update = batch.updates.updates()[i];
       if (!holds_any && find_misfit(schema, update)) {
@@ -166,11 +169,13 @@ int convert(const Convert& options) {
     out.commit();
     stream->settle(batch, rejects);
   }
+  if (sorted) sorted->for_each(write);
   if (binary) binary->finish(out.text());
   out.commit();
   InputNotes notes;
-  if (sorted) sorted->for_each(write);
   notes.take(*stream, options.common.max_refused);
+  notes.tell_empty(*stream);
+  if (auto absent = times.unread(stream->name(), stream->advice_on_unread_times())) notes.warn(std::move(*absent));
   const std::string summary = fmt::format("{} updates written, {}\n", grouped(written), refused_text(notes.refused()));
   if (options.out != "-")
     print_out(summary);
@@ -192,15 +197,15 @@ void add_convert(const Command& program, Run& run) {
       {{"binary", Format::binary}, {"jsonl", Format::jsonl}, {"tsv", Format::tsv}, {"graph", std::nullopt}})
       .required();
   command.add_flag("--times", options->times, "In graph files, keep the latest time of each edge").group("Data graph");
+  add_choice(command, "--order", options->order,
+             "Write the records as they come, or in order of time, with all of them in memory (default: arrival)",
+             std::vector<std::pair<std::string, EventOrder>>{{"arrival", EventOrder::arrival}, {"time", EventOrder::time}})
+      .group("Order");
   add_direction_options(command, options->common.directed);
   add_schema_options(command, options->common.schema);
   add_labels_options(command, options->common);
   add_conversion_options(command, options->common, options->reading);
   command.runs(run, [options] { return convert(*options); });
-  add_choice(command, "--order", options->order,
-             "Write the records as they come, or in order of time, with all of them in memory (default: arrival)",
-             std::vector<std::pair<std::string, EventOrder>>{{"arrival", EventOrder::arrival}, {"time", EventOrder::time}})
-      .group("Order");
 }
 
 }  // namespace deltamatch::cli

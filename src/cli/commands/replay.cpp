@@ -124,6 +124,10 @@ std::string shortfalls(const Report& report) {
 void check(const Replay& options) {
   check(options.graph, options.stream);
   options.emit.check();
+  if (options.top && options.emit.csv) {
+    throw Error(ErrorKind::usage, "--top", "--csv prints the row of each query, which names no vertices",
+                "leave one of the two out, or choose --json, which has both");
+  }
   check_apart(input_paths(options.graph, options.stream, options.queries), {{"--out", options.emit.out},
                                                                             {"--batches", options.emit.batches},
                                                                             {"--save-snapshot", options.save_snapshot},

@@ -224,9 +224,9 @@ bool Session::decide_direction(const GraphOptions& graph) const {
 
 void Session::heed(const std::vector<NamedQuery>& queries) {
   reads_times_ = std::ranges::any_of(queries, [](const NamedQuery& named) { return ingest::reads_times(named.query); });
-  named_labels_ = NamedLabels(queries);
   const auto heeds = std::ranges::find_if(queries, [](const NamedQuery& named) { return allows_lateness(named.query); });
   if (heeds != queries.end()) heeds_order_ = heeds->query.name;
+  named_labels_ = NamedLabels(queries);
 }
 
 std::optional<BackendStatistics> Session::backend() const {
@@ -307,6 +307,7 @@ void Session::load(Report& report, const engine::EdgeDemand* demand) {
         progress_.show("records loaded", done, fraction(*sources, index));
       }
       conclude(source, report, vain);
+      report.notes.tell_empty(source);
     }
     if (sources == &labels_) load_files(report, demand);
   }
@@ -430,9 +431,9 @@ void Session::run_source(std::size_t index, Report& report, MatchSink* sink, con
   try {
     while (!(ended_ = ended_ || ended()) && source.next(batch, stop_reading)) {
       label_use_.add_edges(batch.updates);
+      vain.order.add(batch, engine_->watermark());
       bool more = true;
       while (more) {
-      vain.order.add(batch, engine_->watermark());
         const std::optional<BatchResult> result = engine_->process(batch.updates, options);
         if (!result) break;
         if (result->cut) batch.hold_back(result->consumed);
@@ -458,6 +459,7 @@ void Session::run_source(std::size_t index, Report& report, MatchSink* sink, con
     throw;
   }
   count_refused();
+  if (!ended_) report.notes.tell_empty(source);
 }
 
 std::vector<QueryId> register_queries(Engine& engine, const std::vector<NamedQuery>& queries, const QueryOptions& options,

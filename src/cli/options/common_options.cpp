@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <string_view>
 
@@ -47,12 +48,12 @@ void add_input_options(const Command& command, InputOptions& input, const std::s
   add_choice(command, name("separator"), input.codec.separator, "Separator of CSV fields (default: recognised by content)",
              std::vector<std::pair<std::string, char>>{{"comma", ','}, {"semicolon", ';'}, {"tab", '\t'}, {"bar", '|'}})
       .group(group);
-  add_choice(command, name("header"), input.codec.header, "Whether CSV has a header (default: no if --columns has positions)",
   add_choice(command, name("decimal"), input.codec.decimal,
              "How numbers of attributes are written: 1,200.50 or 1.200,50 (default: 1200.50)",
              std::vector<std::pair<std::string, ingest::Decimal>>{{"point", ingest::Decimal::point},
                                                                   {"comma", ingest::Decimal::comma}})
       .group(group);
+  add_choice(command, name("header"), input.codec.header, "Whether CSV has a header (default: no if --columns has positions)",
              std::vector<std::pair<std::string, bool>>{{"yes", true}, {"no", false}})
       .group(group);
   if (!times) return;
@@ -99,6 +100,24 @@ void add_bad_record_options(const Command& command, GraphOptions& options) {
       .group(group);
 }
 
+/// What the name of a file of matches ends in, and their format.
+struct Ending {
+  std::string_view ending;
+  std::string_view format;
+};
+constexpr auto endings = std::to_array<Ending>({{"", "jsonl"},
+                                                {".jsonl", "jsonl"},
+                                                {".ndjson", "jsonl"},
+                                                {".json", "jsonl"},
+                                                {".txt", "jsonl"},
+                                                {".csv", "csv"},
+                                                {".dmm", "binary"},
+                                                {".html", "html"},
+                                                {".htm", "html"},
+                                                {".dot", "dot"},
+                                                {".gv", "dot"},
+                                                {".graphml", "graphml"}});
+
 void add_negative_ids_option(const Command& command, InputOptions& input) {
   command.add_flag("--negative-ids", input.codec.negative_ids, "In t/v/e streams, e -(u+1) -(v+1) deletes the edge u v")
       .group("Reading the stream");
@@ -122,6 +141,15 @@ std::string Listing::finish() const {
 }
 
 void EmitOptions::check() const {
+  if (emit == Emit::matches && format().empty()) {
+    std::string known;
+    for (const Ending& each : endings) {
+      if (!each.ending.empty()) known += fmt::format("{}{}", known.empty() ? "" : " ", each.ending);
+    }
+    throw Error(ErrorKind::usage, "--out",
+                fmt::format("no format of matches has the ending '{}'", std::filesystem::path(out).extension().string()),
+                fmt::format("choose one of {}, or say what to write with --out-format", known));
+  }
   if (emit != Emit::matches && !(out.empty() && out_format.empty())) {
     throw Error(ErrorKind::usage, out.empty() ? "--out-format" : "--out", "no matches are written", "add --emit matches");
   }
@@ -160,11 +188,9 @@ void EmitOptions::check_outputs() const {
 
 std::string EmitOptions::format() const {
   if (!out_format.empty()) return out_format;
-  const std::filesystem::path extension = std::filesystem::path(out).extension();
-  for (const std::string_view each : {"csv", "dot", "graphml", "html"}) {
-    if (extension == "." + std::string(each)) return std::string(each);
-  }
-  return extension == ".dmm" ? "binary" : extension == ".gv" ? "dot" : extension == ".htm" ? "html" : "jsonl";
+  const std::string ending = std::filesystem::path(out).extension().string();
+  const auto* const known = std::ranges::find(endings, ending, &Ending::ending);
+  return known == endings.end() ? std::string() : std::string(known->format);
 }
 
 std::optional<ingest::PictureKind> EmitOptions::picture() const {

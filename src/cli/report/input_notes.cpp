@@ -55,6 +55,12 @@ void InputNotes::take(ingest::UpdateStream& source, double max_refused) {
                        std::string(ingest::refusal_remedy(first.reason)), refused.total()});
 }
 
+void InputNotes::tell_empty(const ingest::UpdateStream& source) {
+  if (source.records() > 0 || source.name() == "/dev/null") return;  // the latter is meant
+  warn({"no_records", source.name(), "there are no records, so nothing is read from it",
+        "check that it is the right file, and that it is written whole"});
+}
+
 std::string InputNotes::first_line() const {
   if (refused_.total() == 0) return {};
   return fmt::format("refused  {}: {}\n", share_text(refused_, records_), reasons_text(refused_));

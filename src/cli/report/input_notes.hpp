@@ -16,6 +16,9 @@ class InputNotes {
   /// records. `max_refused` is the share of its records that may be refused.
   void take(ingest::UpdateStream& source, double max_refused);
 
+  /// Warns if an input that has been read to its end holds no records.
+  void tell_empty(const ingest::UpdateStream& source);
+
   /// Takes a warning about several inputs. It goes to standard error at once too.
   void warn(ingest::Warning warning);
 

@@ -483,6 +483,9 @@ std::string to_csv(const Report& report) {
 }
 
 void print(const Report& report, const EmitOptions& options) {
+  const auto found = [](const QueryTotals& query) { return query.added > 0 || query.removed > 0; };
+  if (report.failed && !options.json && !options.csv && std::ranges::none_of(report.deltas, found))
+    return;  // the error says all
   if (options.json) {
     print_out(to_json(report) + '\n');
   } else if (options.csv) {
