@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -55,6 +56,10 @@ class Id {
     if (a.is_text_ != b.is_text_) return a.is_text_ ? std::strong_ordering::greater : std::strong_ordering::less;
     return a.is_text_ ? a.text_ <=> b.text_ : a.number_ <=> b.number_;
   }
+  /// The text, or the decimal digits of the number. So 7 and "7" have the same.
+  [[nodiscard]] friend std::string to_string(const Id& id) {
+    return id.is_text_ ? std::string(id.text_) : std::to_string(id.number_);
+  }
 
  private:
   std::string_view text_;
@@ -63,3 +68,11 @@ class Id {
 };
 
 }  // namespace deltamatch
+
+/// For containers of ids. They hold views, so the texts must outlive them.
+template <>
+struct std::hash<deltamatch::Id> {
+  [[nodiscard]] std::size_t operator()(const deltamatch::Id& id) const noexcept {
+    return id.is_text() ? std::hash<std::string_view>{}(id.text()) : std::hash<std::int64_t>{}(id.number());
+  }
+};

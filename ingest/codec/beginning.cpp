@@ -170,12 +170,6 @@ void doubt_sizes(std::string_view head, bool comments, Doubts& doubts) {
   }
 }
 
-namespace {
-
-std::string text_of(const Id& id) { return id.is_text() ? std::string(id.text()) : fmt::format("{}", id.number()); }
-
-}  // namespace
-
 void doubt_first_record(std::string_view head, Format format, const CodecOptions& options, Doubts& doubts) {
   constexpr std::size_t enough = 16;
   CodecOptions alone = options;
@@ -196,11 +190,11 @@ void doubt_first_record(std::string_view head, Format format, const CodecOptions
     if (!first) {
       if (source || target) return;
       first = line;
-      words = {text_of(update.source), text_of(edge ? update.target : update.source)};
+      words = {to_string(update.source), to_string(edge ? update.target : update.source)};
       if (!edge || !std::ranges::all_of(words, [](const std::string& word) { return is_header_word(word); })) words.clear();
     } else if (!source || !target) {
       if (words.empty() ||
-          std::ranges::count(words, text_of(update.source)) + std::ranges::count(words, text_of(update.target)) != 0)
+          std::ranges::count(words, to_string(update.source)) + std::ranges::count(words, to_string(update.target)) != 0)
         return;
       ++others;
     } else {

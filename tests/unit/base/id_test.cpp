@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <unordered_set>
 
 namespace deltamatch {
 namespace {
@@ -42,6 +43,18 @@ TEST(IdTest, IsMadeFromEveryString) {
     EXPECT_EQ(id.text(), "ann");
   }
   EXPECT_LT(Id(std::numeric_limits<std::int64_t>::max()), Id(""));
+}
+
+TEST(IdTest, IsWrittenAsItsTextOrItsDigits) {
+  EXPECT_EQ(to_string(Id(-7)), "-7");
+  EXPECT_EQ(to_string(Id("ann")), "ann");
+  EXPECT_EQ(to_string(Id(std::numeric_limits<std::int64_t>::min())), "-9223372036854775808");
+}
+
+TEST(IdTest, IsAKeyOfContainers) {
+  const std::unordered_set<Id> ids{7, "7", 7, "7", "ann"};
+  EXPECT_EQ(ids.size(), 3U);
+  EXPECT_TRUE(ids.contains(std::string("ann")));
 }
 
 }  // namespace
