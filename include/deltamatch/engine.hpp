@@ -44,7 +44,7 @@ enum class SelfLoops : std::uint8_t { leave_out, keep };
 
 struct EngineOptions {
   bool directed = true;
-  unsigned threads = 0;  ///< 0: as many as the machine has cores
+  unsigned threads = 0;  ///< 0: as many as the machine has cores; Engine::options says 0, too
   /// Sliding window in microseconds. An edge lives while its latest insert time + window > watermark. 0: no window.
   Timestamp window = 0;
   /// How late records may come, in microseconds, so that matches of patterns with WITHIN are still reported.
@@ -62,11 +62,18 @@ struct SpoolOptions {
   /// Bytes in memory; matches beyond go to a temporary file. Each thread also buffers a few thousand matches.
   std::uint64_t memory = std::uint64_t{1} << 30;
   /// The folder of that file. Empty: the first of TMPDIR, TMP, TEMP and TEMPDIR that is set, else /tmp.
-  std::filesystem::path folder;
+  std::filesystem::path folder{};
 };
 
 /// A data graph with standing queries. Not thread-safe: one thread calls it, and it uses `threads` threads inside. Every call
-/// succeeds, or it throws Error or std::bad_alloc and leaves graph, queries and counters as they were.
+/// succeeds, or it throws and leaves graph, queries and counters as they were. It throws Error or std::bad_alloc, or what a
+/// sink, a planner or `take` of for_each has thrown.
+///
+/// What the engine calls may not call it back: sinks, planners, `take` of for_each, and the functions in options. Until the
+/// outer call has returned, all that is not const throws Error(usage), and so do save and for_each. If a sink replaces or
+/// destroys the engine, the outer call still ends well.
+///
+/// A moved-from engine can only be destroyed or assigned to.
 class Engine {
  public:
   explicit Engine(const EngineOptions& options = {});
@@ -80,7 +87,7 @@ class Engine {
   /// not fit the graph (directed edges over undirected data) or if the options exclude each other. It also throws if another
   /// standing query has the name; any number of them may have the empty name.
   QueryId add_query(const Query& query, const QueryOptions& options = {});
-  /// What ALERT ONCE remembers of the query is forgotten.
+  /// What ALERT ONCE remembers of the query is forgotten. Throws Error if the query does not exist.
   void remove_query(QueryId query);
   /// Removes queries and registers others, all of them or none. A new query may have the name of a removed one. Returns the ids
   /// of the new queries, in their order. Throws as add_query does, and if a removed query does not exist. What ALERT ONCE
@@ -106,7 +113,7 @@ class Engine {
   /// - A backend other than the CPU matches a batch again, query by query, if some budget may be exceeded.
   [[nodiscard]] std::optional<BatchResult> process(const UpdateBatch& batch, const BatchOptions& options);
   /// How many matches of a query with EMIT FINAL wait: they exist and satisfy its condition, but that is not final yet. 0 for
-  /// other queries. As long as a batch in which all of them become final.
+  /// other queries. As long as a batch in which all of them become final. Throws Error if the query does not exist.
   [[nodiscard]] Count waiting(QueryId query);
   /// Sets a query's budget from the next batch on. Throws Error if the query does not exist.
   void budget(QueryId query, const QueryBudget& budget);
@@ -118,7 +125,7 @@ class Engine {
   static constexpr std::uint64_t default_label_limit = 1'000'000;
   /// Sets the label limit from the next batch on. A record that needs a label beyond it is refused (RejectReason::label_limit).
   /// Labels that are in the graph stay. absorb ignores the limit, because it repeats what another engine accepted.
-  void limit_labels(std::uint64_t most) noexcept;
+  void limit_labels(std::uint64_t most);
 
   /// Applies a batch that another engine has processed. The batch counts, but nothing is matched. A log of batches thus brings
   /// an engine to the state of the other. Refused records are skipped. If queries with ALERT ONCE stand, all standing queries
@@ -136,7 +143,7 @@ class Engine {
   [[nodiscard]] bool watches_vertices() const noexcept;
   /// Makes the engine number as one that watches vertices, from the next batch on. For an engine that repeats the batches of
   /// another one. Queries that are added or removed decide anew.
-  void watch_vertices(bool watched) noexcept;
+  void watch_vertices(bool watched);
 
   /// The running digest after the latest batch. Engines that are in the same state and take the same batches have the same, so
   /// replicas can compare theirs. A snapshot keeps it. It costs 1 % of a batch, or 2 to 4 % if edges have keys and attributes.
@@ -144,7 +151,7 @@ class Engine {
   /// Lets the digest begin anew, with a hash of all numbers of the graph. So engines whose graphs are numbered differently do
   /// not compare theirs. A snapshot of a version without digests begins so when it is restored. O(vertices), and O(edges) if
   /// edges have keys or are events.
-  void begin_digest() noexcept;
+  void begin_digest();
 
   /// The number of the latest batch: 0 before the first.
   [[nodiscard]] std::uint64_t batch() const noexcept;
@@ -161,7 +168,8 @@ class Engine {
   SampleResult sample(const Query& query, const SampleOptions& options = {});
 
   /// Describes the plans of a query as text, with estimates from the current graph. For a standing query it adds measured
-  /// figures after the first batch.
+  /// figures after the first batch. The text says which labels of the query the graph does not have. Throws as add_query does,
+  /// or Error if a standing query does not exist.
   [[nodiscard]] std::string explain(const Query& query, const QueryOptions& options = {});
   [[nodiscard]] std::string explain(QueryId query);
   /// Describes how `match` begins to count or list. If `match` filters first, the text describes the plan on the remaining
@@ -170,7 +178,7 @@ class Engine {
   [[nodiscard]] std::string explain(const Query& query, const StaticOptions& options, FilterReport* filtered = nullptr);
   /// From the next batch on, counts what every level of every plan finds, for explain. Batches take longer then, because
   /// matching also walks to all matches that it could otherwise sum.
-  void analyze(bool on) noexcept;
+  void analyze(bool on);
 
   [[nodiscard]] GraphStatistics graph() const;
   /// What the backend did since the engine was made.
@@ -194,7 +202,7 @@ class Engine {
  private:
   friend struct engine::BulkLoader;
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::shared_ptr<Impl> impl_;  // a call that runs shares it
 };
 
 }  // namespace deltamatch

@@ -60,6 +60,7 @@ class PlanRequest {
 /// - when it tries other plans with what batches have shown.
 ///
 /// It asks in the thread that calls the engine. An exception ends that call of the engine, which leaves everything as it was.
+/// A planner may not call the engine that asks it (Engine).
 class Planner {
  public:
   virtual ~Planner() = default;

@@ -112,7 +112,7 @@ std::string query_fingerprint(const Query& query, const QueryOptions& options) {
   return to_string(MatchId{options.induced ? ~bits.high : bits.high, bits.low});
 }
 
-Engine::Engine(const EngineOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+Engine::Engine(const EngineOptions& options) : impl_(std::make_shared<Impl>(options)) {}
 Engine::~Engine() = default;
 Engine::Engine(Engine&&) noexcept = default;
 Engine& Engine::operator=(Engine&&) noexcept = default;
@@ -129,10 +129,11 @@ void Engine::remove_query(QueryId query) {
 }
 
 std::vector<QueryId> Engine::replace_queries(std::span<const QueryId> removed, std::span<const NewQuery> added) {
-  for (const QueryId query : removed) impl_->find(query);
+  const Impl::Call call(impl_);
+  for (const QueryId query : removed) call->find(query);
   const auto is_removed = [&](const auto& entry) { return std::ranges::find(removed, entry.first) != removed.end(); };
   std::set<std::string_view> names;
-  for (const auto& entry : impl_->standing) {
+  for (const auto& entry : call->standing) {
     if (!is_removed(entry)) names.insert(entry.second->query.name);
   }
   std::vector<std::unique_ptr<QueryFamily>> fresh;
@@ -141,17 +142,16 @@ std::vector<QueryId> Engine::replace_queries(std::span<const QueryId> removed, s
       throw Error(ErrorKind::configuration, "query '" + query.name + "'", "another standing query has this name",
                   "give each query its own name");
     }
-    fresh.push_back(std::make_unique<QueryFamily>(query, options, impl_->graph, impl_->options.allowed_lateness));
+    fresh.push_back(std::make_unique<QueryFamily>(query, options, call->graph, call->options.allowed_lateness));
     if (!query.emit_final) continue;
     for (const auto& variant : fresh.back()->variants) {
-      variant->wait =
-          std::make_unique<engine::FinalWait>(variant->query, impl_->options.allowed_lateness, impl_->options.window);
-      variant->wait->begin(variant->bound, impl_->watermark);
+      variant->wait = std::make_unique<engine::FinalWait>(variant->query, call->options.allowed_lateness, call->options.window);
+      variant->wait->begin(variant->bound, call->watermark);
     }
   }
-  std::vector<engine::ParkedMemory> parked = impl_->parked;
+  std::vector<engine::ParkedMemory> parked = call->parked;
   for (const QueryId query : removed) {
-    if (const QueryFamily& gone = impl_->find(query); gone.once) parked.push_back(impl_->park(gone));
+    if (const QueryFamily& gone = call->find(query); gone.once) parked.push_back(call->park(gone));
   }
   for (const auto& query : fresh) {
     if (!query->once) continue;
@@ -166,105 +166,117 @@ std::vector<QueryId> Engine::replace_queries(std::span<const QueryId> removed, s
   bool bounded = true;
   const auto retain_for = [&](const QueryFamily& query) {
     bounded = bounded && query.query.within;
-    retained = std::max(retained, impl_->report_span(query));
+    retained = std::max(retained, call->report_span(query));
   };
-  for (const auto& entry : impl_->standing) {
+  for (const auto& entry : call->standing) {
     if (!is_removed(entry)) retain_for(*entry.second);
   }
   for (const auto& query : fresh) retain_for(*query);
-  if (impl_->deletions && impl_->options.window == 0 && !bounded) {
+  if (call->deletions && call->options.window == 0 && !bounded) {
     throw Error(ErrorKind::configuration, "order",
                 "order by time needs a window, or WITHIN in every query, because deletions are remembered for it",
                 "set a window, end each pattern with WITHIN TIME, or order by arrival");
   }
   std::vector<QueryId> ids(fresh.size());
-  impl_->standing.reserve(impl_->standing.size() + fresh.size());
-  impl_->retain(bounded ? retained : 0);
+  call->standing.reserve(call->standing.size() + fresh.size());
+  call->retain(bounded ? retained : 0);
   // From here on, nothing fails.
-  std::erase_if(impl_->standing, is_removed);
-  impl_->parked = std::move(parked);
+  std::erase_if(call->standing, is_removed);
+  call->parked = std::move(parked);
   for (std::size_t i = 0; i < fresh.size(); ++i) {
-    ids[i] = QueryId{impl_->next_query++};
-    impl_->standing.emplace_back(ids[i], std::move(fresh[i]));
+    ids[i] = QueryId{call->next_query++};
+    call->standing.emplace_back(ids[i], std::move(fresh[i]));
   }
-  impl_->watches_vertices = impl_->reads_vertices();
+  call->watches_vertices = call->reads_vertices();
   return ids;
 }
 
 BatchResult Engine::load(const UpdateBatch& batch, OnReject on_reject) {
-  return impl_->run(batch, {.on_reject = on_reject}, Impl::Purpose::load);
+  const Impl::Call call(impl_);
+  return call->run(batch, {.on_reject = on_reject}, Impl::Purpose::load);
 }
 
 BatchResult Engine::process(const UpdateBatch& batch, OnReject on_reject, MatchSink* sink, const Upcoming& upcoming) {
-  return impl_->run(batch, {.on_reject = on_reject, .sink = sink, .upcoming = upcoming}, Impl::Purpose::process);
+  const Impl::Call call(impl_);
+  return call->run(batch, {.on_reject = on_reject, .sink = sink, .upcoming = upcoming}, Impl::Purpose::process);
 }
 
 std::optional<BatchResult> Engine::process(const UpdateBatch& batch, const BatchOptions& options) {
+  const Impl::Call call(impl_);
   try {
-    return impl_->run(batch, options, Impl::Purpose::process);
+    return call->run(batch, options, Impl::Purpose::process);
   } catch (const Stopped&) {
     return std::nullopt;
   }
 }
 
 Count Engine::waiting(QueryId query) {
-  impl_->bind_anew();
-  const QueryFamily& family = impl_->find(query);
+  const Impl::Call call(impl_);
+  call->bind_anew();
+  const QueryFamily& family = call->find(query);
   if (!family.query.emit_final) return 0;
-  impl_->graph.resolve_all();
-  const std::vector<graph::Resolved> resolved = impl_->graph.resolved();
+  call->graph.resolve_all();
+  const std::vector<graph::Resolved> resolved = call->graph.resolved();
   Count waiting = 0;
   for (const auto& variant : family.variants) {
     match::FinalBatch now;
     now.rule = variant->wait->rule();
     now.resolved = resolved;
-    now.watermark = impl_->watermark;
+    now.watermark = call->watermark;
     const match::DueEdges edges = engine::waiting_edges(variant->bound, now.rule, now.watermark);
-    waiting += variant->delivery.translate(impl_->graph, match::find_waiting(variant->bound, now, edges)).ids.size();
+    waiting += variant->delivery.translate(call->graph, match::find_waiting(variant->bound, now, edges)).ids.size();
   }
   return waiting;
 }
 
-void Engine::budget(QueryId query, const QueryBudget& budget) { impl_->find(query).budget = budget; }
+void Engine::budget(QueryId query, const QueryBudget& budget) { Impl::Call(impl_)->find(query).budget = budget; }
 
 BatchResult Engine::absorb(const UpdateBatch& batch, bool record_by_record) {
-  return impl_->run(batch, {.on_reject = OnReject::skip, .record_by_record = record_by_record && impl_->remembers()},
-                    Impl::Purpose::absorb);
+  const Impl::Call call(impl_);
+  return call->run(batch, {.on_reject = OnReject::skip, .record_by_record = record_by_record && call->remembers()},
+                   Impl::Purpose::absorb);
 }
 
-void Engine::spool(const SpoolOptions& options) { impl_->listing.configure(options); }
+void Engine::spool(const SpoolOptions& options) { Impl::Call(impl_)->listing.configure(options); }
 
-void Engine::limit_labels(std::uint64_t most) noexcept { impl_->label_limit = most; }
+void Engine::limit_labels(std::uint64_t most) { Impl::Call(impl_)->label_limit = most; }
 
 Timestamp Engine::retention() const noexcept { return impl_->retains() ? impl_->window->span() : 0; }
 
 void Engine::retain(Timestamp retention) {
-  if (impl_->options.schema.model != EdgeModel::simple) impl_->retain(retention);
+  const Impl::Call call(impl_);
+  if (call->options.schema.model != EdgeModel::simple) call->retain(retention);
 }
 
 bool Engine::watches_vertices() const noexcept { return impl_->watches_vertices; }
-void Engine::watch_vertices(bool watched) noexcept { impl_->watches_vertices = watched || impl_->reads_vertices(); }
+void Engine::watch_vertices(bool watched) {
+  const Impl::Call call(impl_);
+  call->watches_vertices = watched || call->reads_vertices();
+}
 
 RunningDigest Engine::digest() const noexcept { return impl_->digest; }
-void Engine::begin_digest() noexcept {
-  const Hash128 begin = graph::numbering_hash(impl_->graph);
-  impl_->digest = {begin, begin};
+void Engine::begin_digest() {
+  const Impl::Call call(impl_);
+  const Hash128 begin = graph::numbering_hash(call->graph);
+  call->digest = {begin, begin};
 }
 
 std::uint64_t Engine::batch() const noexcept { return impl_->batches; }
 std::optional<Timestamp> Engine::watermark() const noexcept { return impl_->watermark; }
 
 StaticResult Engine::match(const Query& query, const StaticOptions& options, MatchSink* sink) {
+  const Impl::Call call(impl_);
   if (sink != nullptr && !options.query.list) {
     throw Error(ErrorKind::configuration, "sink", "the query does not list its matches",
                 "set QueryOptions::list, or give no sink");
   }
-  if (auto cliques = engine::match_clique(impl_->clique_scene(), query, options)) return std::move(*cliques);
-  return engine::match_whole(impl_->scene(impl_->needs_cpu(options)), query, options, sink);
+  if (auto cliques = engine::match_clique(call->clique_scene(), query, options)) return std::move(*cliques);
+  return engine::match_whole(call->scene(call->needs_cpu(options)), query, options, sink);
 }
 
 SampleResult Engine::sample(const Query& query, const SampleOptions& options) {
-  return engine::sample_whole(impl_->scene(true), query, options);
+  const Impl::Call call(impl_);
+  return engine::sample_whole(call->scene(true), query, options);
 }
 
 BackendStatistics Engine::backend_statistics() const {
@@ -279,26 +291,29 @@ BackendStatistics Engine::backend_statistics() const {
 }
 
 std::string Engine::explain(const Query& query, const QueryOptions& options) {
-  const engine::QueryFamily family(query, options, impl_->graph, impl_->options.allowed_lateness);
+  const Impl::Call call(impl_);
+  const engine::QueryFamily family(query, options, call->graph, call->options.allowed_lateness);
   const plan::BoundQuery& bound = family.variants.back()->bound;
-  impl_->graph.resolve_all();
+  call->graph.resolve_all();
   return engine::variants_text(family) + plan::to_text(bound, plan::make_delta_plans(bound), {});
 }
 
 std::string Engine::explain(const Query& query, const StaticOptions& options, FilterReport* filtered) {
-  if (std::string cliques = engine::explain_clique(impl_->clique_scene(), query, options); !cliques.empty()) return cliques;
+  const Impl::Call call(impl_);
+  if (std::string cliques = engine::explain_clique(call->clique_scene(), query, options); !cliques.empty()) return cliques;
   Query asked = query;
   asked.once.reset();  // whole graphs are matched without it
-  const engine::QueryFamily family(asked, options.query, impl_->graph, impl_->options.allowed_lateness);
+  const engine::QueryFamily family(asked, options.query, call->graph, call->options.allowed_lateness);
   return engine::variants_text(family) +
-         engine::explain_whole(impl_->scene(impl_->needs_cpu(options)), family.variants.back()->query, options, filtered);
+         engine::explain_whole(call->scene(call->needs_cpu(options)), family.variants.back()->query, options, filtered);
 }
 
 std::string Engine::explain(QueryId query) {
-  impl_->bind_anew();
-  const QueryFamily& family = impl_->find(query);
+  const Impl::Call call(impl_);
+  call->bind_anew();
+  const QueryFamily& family = call->find(query);
   StandingQuery& standing = *family.variants.back();
-  if (!standing.planned) impl_->graph.resolve_all();
+  if (!standing.planned) call->graph.resolve_all();
   standing.refresh_plans();
   return engine::variants_text(family) + plan::to_text(standing.bound, standing.plans, standing.actuals);
 }
@@ -321,7 +336,9 @@ GraphStatistics Engine::graph() const {
   return statistics;
 }
 
-void Engine::for_each(const std::function<void(const Update&)>& take) const { engine::for_each_update(impl_->graph, take); }
+void Engine::for_each(const std::function<void(const Update&)>& take) const {
+  engine::for_each_update(Impl::Call(impl_)->graph, take);
+}
 
 Engine engine::BulkLoader::load(const EngineOptions& options, const BulkGraph& bulk) {
   if (options.window != 0) {
@@ -345,7 +362,7 @@ Engine engine::BulkLoader::load(const EngineOptions& options, const BulkGraph& b
 }
 
 BatchResult engine::BulkLoader::load(Engine& engine, const UpdateBatch& batch, OnReject on_reject) {
-  return engine.impl_->run(batch, {.on_reject = on_reject}, Engine::Impl::Purpose::start);
+  return Engine::Impl::Call(engine.impl_)->run(batch, {.on_reject = on_reject}, Engine::Impl::Purpose::start);
 }
 
 engine::LoadedShare engine::BulkLoader::load(Engine& engine, GraphFile& file, const EdgeDemand* demand) {
@@ -361,19 +378,19 @@ void engine::BulkLoader::save(const Engine& engine, const std::filesystem::path&
   write_graph_file(path, engine.impl_->graph, engine.impl_->watermark);
 }
 
-void Engine::analyze(bool on) noexcept { impl_->analyzing = on; }
+void Engine::analyze(bool on) { Impl::Call(impl_)->analyzing = on; }
 
 const EngineOptions& Engine::options() const noexcept { return impl_->options; }
 
 void Engine::save(const std::filesystem::path& path, std::string_view annotation) const {
+  const Impl::Call call(impl_);
   engine::write_snapshot(
       path,
-      {impl_->options.directed, impl_->options.window, impl_->batches, impl_->watermark, std::string(annotation),
-       impl_->options.schema, impl_->options.allowed_lateness, impl_->options.order, impl_->options.self_loops, impl_->digest},
-      impl_->graph,
-      impl_->deletions ? impl_->deletions->entries(impl_->window.get(), impl_->watermark)
-                       : std::vector<graph::Deletions::Entry>(),
-      impl_->memories());
+      {call->options.directed, call->options.window, call->batches, call->watermark, std::string(annotation),
+       call->options.schema, call->options.allowed_lateness, call->options.order, call->options.self_loops, call->digest},
+      call->graph,
+      call->deletions ? call->deletions->entries(call->window.get(), call->watermark) : std::vector<graph::Deletions::Entry>(),
+      call->memories());
 }
 
 std::string Engine::annotation(const std::filesystem::path& path) { return engine::read_snapshot_header(path).annotation; }

@@ -51,6 +51,8 @@ struct Engine::Impl {
     if (capabilities.own_memory) graph.track_changes();
   }
 
+  // A call of the engine while it runs (engine.cpp).
+  class Call;
   enum class Purpose : std::uint8_t { start, load, absorb, process };
   // One batch on its way through the steps (run_batch.cpp).
   class BatchRun;
@@ -116,6 +118,28 @@ struct Engine::Impl {
   bool watches_vertices = false;
   std::uint64_t label_limit = default_label_limit;
   bool analyzing = false;
+  bool called = false;  // a call runs
+};
+
+/// A call of the engine while it runs. What it calls (sinks, planners, functions in options) may not call the engine. It shares
+/// what the engine holds, so it ends well even if a sink replaces the engine.
+class Engine::Impl::Call {
+ public:
+  explicit Call(std::shared_ptr<Impl> engine) : engine_(std::move(engine)) {
+    if (engine_->called) {
+      throw Error(ErrorKind::usage, "engine", "a sink, a planner or another callback may not call its engine",
+                  "call the engine after the call that runs has returned");
+    }
+    engine_->called = true;
+  }
+  ~Call() { engine_->called = false; }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  Impl* operator->() const noexcept { return engine_.get(); }
+
+ private:
+  std::shared_ptr<Impl> engine_;
 };
 
 }  // namespace deltamatch
