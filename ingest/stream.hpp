@@ -38,21 +38,21 @@ namespace deltamatch::ingest {
 inline constexpr std::size_t default_max_record = std::size_t{1} << 20;
 
 struct ReadOptions {
-  std::optional<Format> format;  ///< default: recognised by content
-  CodecOptions codec;
-  BatchLimits limits;
-  std::optional<std::vector<Cut>> cuts;  ///< in place of the limits
+  std::optional<Format> format{};  ///< default: recognised by content
+  CodecOptions codec{};
+  BatchLimits limits{};
+  std::optional<std::vector<Cut>> cuts{};  ///< in place of the limits
   OnError on_error = OnError::fail;
-  std::string dead_letters;                     ///< path of the dead-letter file; needed with OnError::dead_letter
-  std::shared_ptr<DeadLetterSink> letters;      ///< instead of dead_letters: a sink that several streams share
+  std::string dead_letters{};                   ///< path of the dead-letter file; needed with OnError::dead_letter
+  std::shared_ptr<DeadLetterSink> letters{};    ///< instead of dead_letters: a sink that several streams share
   std::size_t max_record = default_max_record;  ///< bytes; a longer record is refused as too_long
   /// How far the time of one record may move the watermark if the records after it do not confirm it (RecordReader). In
   /// microseconds; nothing: without limit.
-  std::optional<Timestamp> max_ahead;
-  Timestamp window = 0;     ///< of the engine, in microseconds; 0: none. It decides which times are doubtful
-  bool watch_ids = false;   ///< also if the format has ids of one kind only, to compare them with another input's
-  OptionSpelling spelling;  ///< of the options that remedies name
-  unsigned read_ahead = 1;  ///< batches decoded ahead in another thread; 0: decoded on request in the caller's thread
+  std::optional<Timestamp> max_ahead{};
+  Timestamp window = 0;       ///< of the engine, in microseconds; 0: none. It decides which times are doubtful
+  bool watch_ids = false;     ///< also if the format has ids of one kind only, to compare them with another input's
+  OptionSpelling spelling{};  ///< of the options that remedies name
+  unsigned read_ahead = 1;    ///< batches decoded ahead in another thread; 0: decoded on request in the caller's thread
 };
 
 /// The batches of a file. A batch is empty only if it was cut so. Without read_ahead, a batch is decoded in next(), which waits

@@ -37,8 +37,8 @@ struct AttributeType {
 };
 
 struct Attribute {
-  std::string name;  ///< not empty; an edge's attribute is not called "time", which is its event time
-  AttributeType type;
+  std::string name{};  ///< not empty; an edge's attribute is not called "time", which is its event time
+  AttributeType type{};
   friend bool operator==(const Attribute&, const Attribute&) = default;
 };
 
@@ -46,7 +46,8 @@ struct Attribute {
 inline constexpr std::size_t max_attributes = 255;
 
 /// A value as its attribute's type has it. std::monostate is NULL: the record has no value.
-/// - std::int64_t: an integer, the digits of a decimal at its declared scale, or a time in microseconds
+/// - std::int64_t: an integer, the digits of a decimal at its declared scale (12.50 at scale 2 is 1250), or a time in
+///   microseconds
 /// - double: a real, which is finite
 /// - bool: a boolean
 /// - std::string_view: a symbol
@@ -61,17 +62,17 @@ using AttributeValue = std::variant<std::monostate, bool, std::int64_t, double, 
 
 /// What a record says beside ends, labels and time.
 struct Properties {
-  std::optional<Id> key;  ///< of an edge; needed by the model `keyed`, unused otherwise
+  std::optional<Id> key{};  ///< of an edge; needed by the model `keyed`, unused otherwise
   /// The value of each attribute that the Schema declares for edges, or for vertices, in its order. Empty: the record speaks
   /// of none. A vertex then keeps its values, and those of an edge are NULL.
-  std::span<const AttributeValue> attributes;
+  std::span<const AttributeValue> attributes{};
 };
 
 /// The declarations of a graph. Names are distinct among the edges' attributes, and among the vertices'.
 struct Schema {
   EdgeModel model = EdgeModel::simple;
-  std::vector<Attribute> edges;
-  std::vector<Attribute> vertices;
+  std::vector<Attribute> edges{};
+  std::vector<Attribute> vertices{};
   friend bool operator==(const Schema&, const Schema&) = default;
 };
 

@@ -24,9 +24,10 @@ enum class OnReject : std::uint8_t { stop, skip };
 
 /// The state of a batch that is being matched.
 struct BatchProgress {
-  double seconds = 0;            ///< since process was called
-  std::optional<QueryId> query;  ///< the query that has taken most of the matching time so far; nullopt before matching begins
-  std::uint64_t matches = 0;     ///< a lower bound of those found so far; matches that are summed count once a sum is complete
+  double seconds = 0;  ///< since process was called
+  std::optional<QueryId>
+      query{};                ///< the query that has taken most of the matching time so far; nullopt before matching begins
+  std::uint64_t matches = 0;  ///< a lower bound of those found so far; matches that are summed count once a sum is complete
 };
 
 /// How a batch is processed.

@@ -56,10 +56,10 @@ struct QueryEdge;
 struct CountedPattern {
   std::uint32_t first_vertex = 0;  ///< the number of its first own vertex: how many vertices the query has
   std::uint32_t first_edge = 0;    ///< the same for edges
-  std::vector<QueryVertex> vertices;
-  std::vector<QueryEdge> edges;         ///< one or two, which are no paths
-  std::vector<std::uint32_t> distinct;  ///< own vertices whose different images are counted; empty: matches are
-  std::vector<Expression> where;        ///< none, or the condition that a match must make TRUE
+  std::vector<QueryVertex> vertices{};
+  std::vector<QueryEdge> edges{};         ///< one or two, which are no paths
+  std::vector<std::uint32_t> distinct{};  ///< own vertices whose different images are counted; empty: matches are
+  std::vector<Expression> where{};        ///< none, or the condition that a match must make TRUE
   friend bool operator==(const CountedPattern& a, const CountedPattern& b);
 };
 
@@ -108,7 +108,7 @@ struct Expression {
 struct QueryEdge {
   std::uint32_t source = 0;  ///< index into Query::vertices
   std::uint32_t target = 0;
-  LabelSet labels;
+  LabelSet labels{};
   bool directed = true;                    ///< false: matches a data edge of either direction
   std::string name{};                      ///< unique within the query, also among the vertices; empty: the edge has no name
   std::optional<Quantifier> quantifier{};  ///< the edge is a path; it then has a name, and may lead back to its source

@@ -35,8 +35,8 @@ struct Hash128 {
 /// Two digests with the same `begin` differ in `now` if the engines did not take the same batches, or number otherwise. Digests
 /// with different `begin` say nothing about each other.
 struct RunningDigest {
-  Hash128 begin;  ///< what `now` was when the digest began; zero for a new engine
-  Hash128 now;
+  Hash128 begin{};  ///< what `now` was when the digest began; zero for a new engine
+  Hash128 now{};
   friend bool operator==(const RunningDigest&, const RunningDigest&) = default;
   /// Whether both can be compared and are not the same.
   [[nodiscard]] bool contradicts(const RunningDigest& other) const noexcept { return begin == other.begin && now != other.now; }

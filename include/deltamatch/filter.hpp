@@ -23,18 +23,18 @@ struct FilterWithout {
 
 /// One step of filtering: "label", "degree", a round of "refine", or "unite", which merges similar sets.
 struct FilterStep {
-  std::string_view name;
-  std::vector<std::uint64_t> candidates;  ///< remaining after this step, by query vertex
+  std::string_view name{};
+  std::vector<std::uint64_t> candidates{};  ///< remaining after this step, by query vertex
   double seconds = 0;
 };
 
 /// What filtering did before a static match. Only the seconds depend on the number of threads.
 struct FilterReport {
-  std::vector<FilterStep> steps;  ///< the steps that ran; a step that leaves no candidates is the last
-  bool used = false;              ///< matching reads only the candidates' lists
-  std::uint64_t entries = 0;      ///< if used, entries of the lists that matching reads instead of the graph's
-  std::size_t bytes = 0;          ///< if used, size of these lists
-  double seconds = 0;             ///< of all steps, including making the lists
+  std::vector<FilterStep> steps{};  ///< the steps that ran; a step that leaves no candidates is the last
+  bool used = false;                ///< matching reads only the candidates' lists
+  std::uint64_t entries = 0;        ///< if used, entries of the lists that matching reads instead of the graph's
+  std::size_t bytes = 0;            ///< if used, size of these lists
+  double seconds = 0;               ///< of all steps, including making the lists
 };
 
 }  // namespace deltamatch

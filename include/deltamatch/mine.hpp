@@ -99,7 +99,7 @@ class Condition {
     logical_not  // takes one, pushes one
   };
   struct Step {
-    Op op;
+    Op op{};
     std::int32_t value = 0;  ///< of a constant
   };
   /// The condition in postfix order, at most `max_steps` long. Other backends run this.
@@ -118,8 +118,8 @@ class Condition {
 
 /// A connected induced subgraph during the enumeration. The views are valid during the call.
 struct Subgraph {
-  std::span<const SimpleGraph::Vertex> vertices;  ///< in the order in which they were added
-  std::uint32_t key = 0;                          ///< of those vertices in that order; see Pattern::key
+  std::span<const SimpleGraph::Vertex> vertices{};  ///< in the order in which they were added
+  std::uint32_t key = 0;                            ///< of those vertices in that order; see Pattern::key
 };
 
 /// Options of every mining run.
@@ -153,13 +153,13 @@ struct MotifOptions {
 };
 
 struct Motif {
-  Pattern pattern;
+  Pattern pattern{};
   Count count = 0;
 };
 
 struct MotifResult {
   /// Every connected pattern of k vertices (that `where` admits), ascending by number of edges, then by key.
-  std::vector<Motif> motifs;
+  std::vector<Motif> motifs{};
   MotifMethod method = MotifMethod::automatic;  ///< the method used
   bool complete = true;                         ///< false: stopped early, and counts are lower bounds
   double seconds = 0;
@@ -194,7 +194,7 @@ ListResult list_subgraphs(const SimpleGraph& graph, unsigned k, const SubgraphOp
 
 struct CliqueResult {
   /// By number of vertices, from index 0. Sizes that were not requested have 0. Sizes beyond the end do not occur.
-  std::vector<Count> counts;
+  std::vector<Count> counts{};
   bool complete = true;  ///< false: stopped early, and counts are lower bounds
   double seconds = 0;
   std::optional<double> kernel_seconds = {};  ///< of a backend, the longest of several devices; nullopt: the CPU counted
@@ -210,7 +210,7 @@ ListResult list_cliques(const SimpleGraph& graph, unsigned k, std::optional<std:
 struct QuasiCliqueResult {
   /// Index m: the number of connected induced subgraphs that lack m of the k(k-1)/2 edges, up to the most that the density
   /// allows.
-  std::vector<Count> by_missing;
+  std::vector<Count> by_missing{};
   bool complete = true;  ///< false: stopped early, and counts are lower bounds
   double seconds = 0;
   std::optional<double> kernel_seconds = {};  ///< as in CliqueResult

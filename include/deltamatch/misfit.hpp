@@ -11,8 +11,8 @@ namespace deltamatch {
 
 /// A value that does not fit the type of its attribute (RejectReason::bad_value).
 struct Misfit {
-  std::string attribute;  ///< its name; empty if there is no such attribute
-  std::string message;    ///< names the attribute and the value
+  std::string attribute{};  ///< its name; empty if there is no such attribute
+  std::string message{};    ///< names the attribute and the value
 };
 
 /// The first misfit of an update, if it has one. Attributes of deletions mean nothing and are not checked.

@@ -22,16 +22,16 @@ inline constexpr std::size_t max_variants = 64;
 /// A new match is left out if one with the same images was reported less than `every` before it, in event time. What is left
 /// out does not vanish either. Whole graphs are matched without this.
 struct AlertOnce {
-  std::vector<std::uint32_t> vertices;  ///< indices into Query::vertices; ascending, at least one
-  Duration every{};                     ///< positive
+  std::vector<std::uint32_t> vertices{};  ///< indices into Query::vertices; ascending, at least one
+  Duration every{};                       ///< positive
   friend bool operator==(const AlertOnce&, const AlertOnce&) = default;
 };
 
 /// A query graph. `validate` checks whether it can be matched.
 struct Query {
-  std::string name;
-  std::vector<QueryVertex> vertices;
-  std::vector<QueryEdge> edges;
+  std::string name{};
+  std::vector<QueryVertex> vertices{};
+  std::vector<QueryEdge> edges{};
   std::optional<Expression> where{};  ///< a match must make it TRUE
   std::optional<Duration> within{};   ///< any two edges of a match are less than this apart in time; positive
   std::optional<AlertOnce> once{};    ///< of a standing query

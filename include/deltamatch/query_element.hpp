@@ -15,8 +15,8 @@ using LabelSet = std::vector<std::string>;
 inline constexpr char label_negation = '\x1e';
 
 struct QueryVertex {
-  std::string name;  ///< unique within the query; bindings are reported under it
-  LabelSet labels;
+  std::string name{};  ///< unique within the query; bindings are reported under it
+  LabelSet labels{};
   friend bool operator==(const QueryVertex&, const QueryVertex&) = default;
 };
 

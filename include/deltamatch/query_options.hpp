@@ -28,7 +28,7 @@ struct QueryOptions {
 
 /// A query that is to be registered.
 struct NewQuery {
-  Query query;
+  Query query{};
   QueryOptions options{};
 };
 
@@ -39,10 +39,10 @@ enum class QueryId : std::uint32_t {};
 struct QueryBudget {
   /// The query's share of the time in which the batch is matched. If half of the threads match the query, half of the time
   /// counts. It is measured by sampling the threads every few milliseconds, so it depends on the machine.
-  std::optional<std::chrono::nanoseconds> time;
+  std::optional<std::chrono::nanoseconds> time{};
   /// New and removed matches together. Whether a query exceeds this does not depend on the machine. Which of its matches were
   /// found by then does.
-  std::optional<std::uint64_t> matches;
+  std::optional<std::uint64_t> matches{};
   [[nodiscard]] bool any() const noexcept { return time || matches; }
   friend bool operator==(const QueryBudget&, const QueryBudget&) = default;
 };

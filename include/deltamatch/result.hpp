@@ -49,9 +49,9 @@ struct QueryDelta {
   QueryId query{};
   Count added = 0;
   Count removed = 0;
-  MatchDigest added_digest;    ///< only if the query lists
-  MatchDigest removed_digest;  ///< only if the query lists
-  Count suppressed = 0;        ///< new matches that AlertOnce leaves out; `added` does not count them
+  MatchDigest added_digest{};    ///< only if the query lists
+  MatchDigest removed_digest{};  ///< only if the query lists
+  Count suppressed = 0;          ///< new matches that AlertOnce leaves out; `added` does not count them
   /// limit or timeout: the query exceeded its budget, so `added` and `removed` are lower bounds. The digests then cover the
   /// matches that the sink got.
   Shortfall shortfall = Shortfall::none;
@@ -71,11 +71,11 @@ struct BatchResult {
   std::uint64_t inserted = 0;  ///< edges in the net batch
   std::uint64_t deleted = 0;   ///< edges in the net batch, including expired ones
   std::uint64_t expired = 0;
-  Ignored ignored;
-  std::vector<Reject> rejects;      ///< ascending by index
-  std::vector<QueryDelta> queries;  ///< in order of registration
-  std::optional<Timestamp> watermark;
-  StepSeconds seconds;
+  Ignored ignored{};
+  std::vector<Reject> rejects{};      ///< ascending by index
+  std::vector<QueryDelta> queries{};  ///< in order of registration
+  std::optional<Timestamp> watermark{};
+  StepSeconds seconds{};
 };
 
 }  // namespace deltamatch

@@ -12,15 +12,15 @@
 namespace deltamatch {
 
 struct SampleOptions {
-  QueryOptions query;    ///< `list` is ignored
+  QueryOptions query{};  ///< `list` is ignored
   bool induced = false;  ///< as in StaticOptions
   std::uint64_t walks = 1'000'000;
   std::uint64_t seed = 1;
   /// As in StaticOptions. The walks that are finished by then count.
-  std::optional<std::chrono::nanoseconds> timeout;
-  std::function<bool()> stop;  ///< as in StaticOptions
+  std::optional<std::chrono::nanoseconds> timeout{};
+  std::function<bool()> stop{};  ///< as in StaticOptions
   /// Called now and then by the thread that called sample, with the finished share of the walks and the current estimate.
-  std::function<void(double fraction, double matches)> progress;
+  std::function<void(double fraction, double matches)> progress{};
 };
 
 /// An estimate of the number of matches. The mean is unbiased. The interval is Student's t interval over the replicates. It

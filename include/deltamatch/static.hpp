@@ -26,35 +26,35 @@ struct StaticProgress {
 };
 
 struct StaticOptions {
-  QueryOptions query;
+  QueryOptions query{};
   /// Only induced matches: the match contains every data edge between its vertices, of any label and direction. A match has the
   /// same id whether it was found by induced matching or not.
   bool induced = false;
   Filter filter = Filter::automatic;  ///< does not change the answer
-  FilterWithout filter_without;
+  FilterWithout filter_without{};
   /// Does not change the answer. Listings use edges, and so do queries that cannot be summed from a vertex. If this and the
   /// filter are both automatic, cliques of at least four vertices are counted with a tree of pivots instead. That needs a query
   /// whose vertices are interchangeable, and a graph in which parallel edges do not multiply matches of a clique.
   CountFrom count_from = CountFrom::automatic;
-  std::optional<std::uint64_t> limit;  ///< list at most this many matches (requires query.list)
+  std::optional<std::uint64_t> limit{};  ///< list at most this many matches (requires query.list)
   /// Counted from the call. The run stops within milliseconds of it, except while it makes derived lists for a wildcard or a
   /// simple graph for a clique. (Vertices are numbered by degree only if enough time is left for that.)
-  std::optional<std::chrono::nanoseconds> timeout;
+  std::optional<std::chrono::nanoseconds> timeout{};
   /// Called every few milliseconds by any thread. True ends the run as a time-out does. Must be thread-safe and must not throw.
-  std::function<bool()> stop;
+  std::function<bool()> stop{};
   /// Called now and then, by one thread at a time. Needs a few passes over the graph's lists beforehand, to compute the
   /// fraction.
-  std::function<void(const StaticProgress&)> progress;
+  std::function<void(const StaticProgress&)> progress{};
 };
 
 struct StaticResult {
   Count matches = 0;  ///< a lower bound if not complete
-  MatchDigest digest;
+  MatchDigest digest{};
   Shortfall shortfall = Shortfall::none;
   double seconds = 0;
-  FilterReport filter;
+  FilterReport filter{};
   /// The edge labels in the graph that matching reads, ordered by name. Empty if no edge has a label.
-  std::vector<EdgeLabelStatistics> edge_labels;
+  std::vector<EdgeLabelStatistics> edge_labels{};
   [[nodiscard]] bool complete() const noexcept { return shortfall == Shortfall::none; }
 };
 

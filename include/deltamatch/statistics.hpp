@@ -22,7 +22,7 @@ struct GraphStatistics {
 
 /// The memory that the edges of one label use.
 struct EdgeLabelStatistics {
-  std::string label;
+  std::string label{};
   std::uint64_t edges = 0;
   std::uint64_t bytes = 0;  ///< of their neighbour lists; memory per vertex and spare room belong to no label
 };
@@ -33,8 +33,8 @@ struct BackendMetric {
     counter,  ///< since the engine was made; it never decreases
     gauge,    ///< of the present
   };
-  std::string name;  ///< words of lower-case letters and digits, joined by underscores; unique within the backend
-  std::variant<std::uint64_t, double> value;
+  std::string name{};  ///< words of lower-case letters and digits, joined by underscores; unique within the backend
+  std::variant<std::uint64_t, double> value{};
   Kind kind = Kind::counter;
   std::string help = {};  ///< one sentence for pages of metrics
 };
@@ -52,9 +52,9 @@ inline constexpr std::string_view coverage = "coverage";              ///< a gau
 
 /// What a backend did since the engine was made.
 struct BackendStatistics {
-  std::string backend;                 ///< Backend::name
-  std::vector<BackendMetric> metrics;  ///< each name once
-  std::string notice;                  ///< what the backend did differently than planned, and why; empty if nothing
+  std::string backend{};                 ///< Backend::name
+  std::vector<BackendMetric> metrics{};  ///< each name once
+  std::string notice{};                  ///< what the backend did differently than planned, and why; empty if nothing
 
   /// Null if there is none of that name.
   [[nodiscard]] const BackendMetric* find(std::string_view name) const noexcept;

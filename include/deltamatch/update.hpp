@@ -25,6 +25,9 @@ enum class UpdateKind : std::uint8_t { insert_edge, delete_edge, insert_vertex, 
 /// A vertex label may be several labels (deltamatch/labels.hpp). An update of a vertex sets the vertex's labels. That of an
 /// edge states them: a part of them is enough.
 ///
+/// An insertion makes the vertices that it names, if they do not exist. A vertex lives until it is deleted, with edges or
+/// without. Under a window it is forgotten with its last edge, unless an update of the vertex itself has named it.
+///
 /// Unless the graph keeps self-loops, an edge from a vertex to itself is ignored (Ignored::self_loop). It then changes neither
 /// the graph nor labels nor vertices.
 struct Update {
@@ -32,6 +35,8 @@ struct Update {
   /// Whether this update belongs to the same record as the update before it. A record is applied or refused as a whole.
   bool continues = false;
   /// The time lies far ahead of the stream's, so it does not move the watermark. The window still uses it for this edge.
+  /// Without this, one wrong time far ahead moves the watermark there for good. All edges of before expire, and the records
+  /// that follow with right times are late. The engine does not judge times, so whoever makes updates sets this.
   bool ahead = false;
   /// A deletion that names its edge by its key alone (EdgeModel::keyed). Source, target and all labels say nothing then.
   bool by_key = false;
@@ -41,7 +46,8 @@ struct Update {
   std::optional<std::string_view> source_label{};
   std::optional<std::string_view> target_label{};  ///< with insert_vertex, labels to remove
   std::optional<Timestamp> time{};
-  /// Key and attributes, or null for none. Of an edge, or with insert_vertex the vertex's attributes.
+  /// Key and attributes, or null for none. Of an edge, or with insert_vertex the vertex's attributes. They must live until
+  /// UpdateBatch::add returns, which copies them.
   const Properties* properties = nullptr;
 
   /// Whether an insertion of a vertex adds or removes labels, after it has set those of `source_label`, if any.
@@ -49,19 +55,20 @@ struct Update {
   [[nodiscard]] std::optional<Id> key() const { return properties == nullptr ? std::nullopt : properties->key; }
 };
 
-/// Why a record was refused. Names (reject_name) are stable: they appear in counters and dead letters.
+/// Why a record was refused. Names (reject_name) are stable: they appear in counters and dead letters. Codecs refuse what they
+/// cannot read. The engine refuses for the reasons marked with (E): it checks neither the lengths of ids and labels nor times.
 enum class RejectReason : std::uint8_t {
   malformed,       ///< not readable in the source's format
   wrong_arity,     ///< too few or too many fields
   bad_id,          ///< an id that is empty, too long, beyond 64 bits, or not a number although one is needed
   bad_time,        ///< a time that is not a number or is out of range
-  bad_operation,   ///< an operation sign or word that the format does not define
+  bad_operation,   ///< an operation sign or word that the format does not define; (E) no UpdateKind
   too_long,        ///< a record or a label in it exceeds the length limit
-  label_conflict,  ///< a vertex has another label than the one given
-  missing_time,    ///< no event time although the window needs one
-  label_limit,     ///< a new label would exceed the limit (Engine::limit_labels)
-  missing_key,     ///< no key although the edges have keys (EdgeModel::keyed)
-  bad_value,       ///< a value that does not fit the type of its attribute
+  label_conflict,  ///< (E) a vertex has another label than the one given
+  missing_time,    ///< (E) no event time although the window needs one
+  label_limit,     ///< (E) a new label would exceed the limit (Engine::limit_labels)
+  missing_key,     ///< (E) no key although the edges have keys (EdgeModel::keyed)
+  bad_value,       ///< (E) a value that does not fit the type of its attribute, or a symbol of more than 1,024 bytes
 };
 inline constexpr std::size_t reject_reason_count = 11;
 
@@ -69,21 +76,21 @@ inline constexpr std::size_t reject_reason_count = 11;
 
 /// A refused record. `index` is the position in the batch of its first update that cannot be applied.
 struct Reject {
-  std::size_t index;
-  RejectReason reason;
+  std::size_t index{};
+  RejectReason reason{};
 };
 
 /// The range of updates that form one record: `first` is included, `last` is one past the end.
 struct RecordBounds {
-  std::size_t first;
-  std::size_t last;
+  std::size_t first{};
+  std::size_t last{};
 };
 [[nodiscard]] RecordBounds record_around(std::span<const Update> updates, std::size_t index) noexcept;
 
 /// A rise of the running watermark: with the record of update `first`, the stream is complete up to `time`.
 struct WatermarkStep {
-  std::size_t first;
-  Timestamp time;
+  std::size_t first{};
+  Timestamp time{};
   friend bool operator==(const WatermarkStep&, const WatermarkStep&) = default;
 };
 

@@ -33,18 +33,18 @@ struct BatchLimits {
 
 /// A batch as another run cut it.
 struct Cut {
-  std::uint64_t records = 0;           ///< of the source, including those that are refused or mean nothing; may be 0
-  bool sets_watermark = false;         ///< false: it is the largest time so far
-  std::optional<Timestamp> watermark;  ///< if stated; nothing: there is none yet
+  std::uint64_t records = 0;             ///< of the source, including those that are refused or mean nothing; may be 0
+  bool sets_watermark = false;           ///< false: it is the largest time so far
+  std::optional<Timestamp> watermark{};  ///< if stated; nothing: there is none yet
 };
 
 /// A record that no codec could read.
 struct Refusal {
   std::size_t index = 0;  ///< number of updates of its batch before it
-  Position position;
+  Position position{};
   RejectReason reason{};
-  std::string message;
-  std::string bytes;         ///< the record, or its first bytes if it is too long
+  std::string message{};
+  std::string bytes{};       ///< the record, or its first bytes if it is too long
   std::uint64_t length = 0;  ///< its length in the source
 };
 

@@ -33,20 +33,20 @@ struct RefusalCounters {
 /// The first record of an input that was refused for a reason.
 struct FirstRefusal {
   RejectReason reason{};
-  std::string where;  ///< "a.csv:3"
-  std::string message;
+  std::string where{};  ///< "a.csv:3"
+  std::string message{};
 };
 
 /// Says why the engine refused an update that could be read.
 [[nodiscard]] std::string rejection_message(const Update& update, RejectReason reason);
 
 struct DeadLetter {
-  std::string_view source;  ///< the file's name
-  Position position;
+  std::string_view source{};  ///< the file's name
+  Position position{};
   RejectReason reason{};
-  std::string_view message;
-  std::string_view record;   ///< its bytes, or the first of them
-  std::uint64_t length = 0;  ///< its length in the source
+  std::string_view message{};
+  std::string_view record{};  ///< its bytes, or the first of them
+  std::uint64_t length = 0;   ///< its length in the source
 };
 
 /// Takes refused records.

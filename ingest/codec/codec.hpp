@@ -55,10 +55,10 @@ enum class Decimal : std::uint8_t { strict, point, comma };
 /// Where the schema of messages of avro or protobuf is. One of the two is needed.
 struct SchemaOptions {
   bool framed = false;  ///< a message begins with the id that a registry gave its schema
-  std::string text;     ///< the schema of messages that begin without an id: JSON of Avro, or a .proto file
+  std::string text{};   ///< the schema of messages that begin without an id: JSON of Avro, or a .proto file
   /// protobuf: the files that the schema imports, by the names that it gives them. Each comes after those that it imports.
-  std::vector<std::pair<std::string, std::string>> imports;
-  std::string message;  ///< protobuf: the name of the message; empty: the only one in the file
+  std::vector<std::pair<std::string, std::string>> imports{};
+  std::string message{};  ///< protobuf: the name of the message; empty: the only one in the file
   friend bool operator==(const SchemaOptions&, const SchemaOptions&) = default;
 };
 
@@ -69,7 +69,7 @@ enum class Envelope : std::uint8_t { none, debezium };
 
 /// A declared attribute, and where records state it.
 struct AttributeColumn {
-  Attribute attribute;
+  Attribute attribute{};
   std::string column{};  ///< the name of its column, or the path of its field; empty: the attribute's name
   bool base64 = false;   ///< of a decimal: a text is the base64 of its digits, as bytes with the high one first
   friend bool operator==(const AttributeColumn&, const AttributeColumn&) = default;
@@ -88,34 +88,34 @@ struct CodecOptions {
   /// In JSON a name is a path. "source=payer.id" is the field id of the object in the field payer. "source=parties.0.id" is the
   /// field id of the first element of the array parties. `\.` is a dot within a name, `\\` a backslash. Under an envelope,
   /// paths start at the row. A path that begins with a dot starts at the envelope: "label=.source.table,time=.ts_ms".
-  std::string columns;
-  Envelope envelope = Envelope::none;  ///< JSON, Avro and Protobuf only
-  char separator = 0;                  ///< CSV only; 0: , ; or tab, whichever the first line has
-  std::optional<bool> header;          ///< CSV only; default: there is one unless `columns` gives positions
-  std::optional<IdKind> ids;           ///< default: integer for snap, tve, jlg and mtx, else automatic
-  std::optional<TimeUnit> time_unit;   ///< of times that are numbers; default: microseconds for jsonl, else seconds
-  Decimal decimal = Decimal::strict;   ///< of attributes that are numbers in texts
-  std::string time_format;             ///< e.g. "%m/%d/%Y-%H:%M" (%Y %m %d %H %M %S); default: a number or ISO-8601
-  bool negative_ids = false;           ///< t/v/e only: `e -(u+1) -(v+1)` deletes the edge u v
-  std::string edge_label;              ///< label of edges whose records have none
+  std::string columns{};
+  Envelope envelope = Envelope::none;   ///< JSON, Avro and Protobuf only
+  char separator = 0;                   ///< CSV only; 0: , ; or tab, whichever the first line has
+  std::optional<bool> header{};         ///< CSV only; default: there is one unless `columns` gives positions
+  std::optional<IdKind> ids{};          ///< default: integer for snap, tve, jlg and mtx, else automatic
+  std::optional<TimeUnit> time_unit{};  ///< of times that are numbers; default: microseconds for jsonl, else seconds
+  Decimal decimal = Decimal::strict;    ///< of attributes that are numbers in texts
+  std::string time_format{};            ///< e.g. "%m/%d/%Y-%H:%M" (%Y %m %d %H %M %S); default: a number or ISO-8601
+  bool negative_ids = false;            ///< t/v/e only: `e -(u+1) -(v+1)` deletes the edge u v
+  std::string edge_label{};             ///< label of edges whose records have none
   /// The meaning of values of op and deleted, beside the usual ones: "c,r,u=+;d=-".
-  std::string op_values;
+  std::string op_values{};
   /// How all edges are meant, whatever the records say. (A CSV column Type says Directed or Undirected, as Gephi writes it.)
   /// Nothing: as the records say.
-  std::optional<bool> directed;
+  std::optional<bool> directed{};
   /// Records state vertices and their labels, unless `columns` says otherwise. These are the first two columns, the columns of
   /// a CSV header or JSON fields with the usual names, or the `v` lines of t/v/e.
   bool vertices = false;
   /// The records are a whole graph. The sizes in a header (t/v/e, jlg) must be true, and ids must lie within them. Those of a
   /// Matrix Market file are always checked.
   bool whole = false;
-  EdgeModel edges = EdgeModel::simple;             ///< of the graph. With `keyed`, the record of an edge has the edge's key
-  std::vector<AttributeColumn> attributes;         ///< of edges, in the order of Schema::edges
-  std::vector<AttributeColumn> vertex_attributes;  ///< in the order of Schema::vertices
-  SchemaOptions schema{};                          ///< of messages; avro and protobuf only
-  std::optional<Format> key_format;                ///< of a message's key with a registry's id: avro or protobuf
-  SchemaSource* schemas = nullptr;                 ///< where ids are found, outlives the codec; null: none is
-  bool message = false;                            ///< the records are messages of a queue; make_message_codec sets it
+  EdgeModel edges = EdgeModel::simple;               ///< of the graph. With `keyed`, the record of an edge has the edge's key
+  std::vector<AttributeColumn> attributes{};         ///< of edges, in the order of Schema::edges
+  std::vector<AttributeColumn> vertex_attributes{};  ///< in the order of Schema::vertices
+  SchemaOptions schema{};                            ///< of messages; avro and protobuf only
+  std::optional<Format> key_format{};                ///< of a message's key with a registry's id: avro or protobuf
+  SchemaSource* schemas = nullptr;                   ///< where ids are found, outlives the codec; null: none is
+  bool message = false;                              ///< the records are messages of a queue; make_message_codec sets it
   Doubts* doubts = nullptr;  ///< gets doubtful readings (doubts.hpp), outlives the codec; null: nobody does
   friend bool operator==(const CodecOptions&, const CodecOptions&) = default;
 };
@@ -123,10 +123,10 @@ struct CodecOptions {
 /// What a record says: its updates (none for a comment, a blank line or a header), or why it is refused. All views are valid
 /// until the next decode, and as long as the record is.
 struct Decoded {
-  std::span<const Update> updates;
-  std::optional<RejectReason> refused;
-  std::string_view message;  ///< what is wrong, e.g. "source `x` is not an integer"
-  std::string_view remedy;   ///< what to do, if no later record can be read either (a header that lacks a column); else empty
+  std::span<const Update> updates{};
+  std::optional<RejectReason> refused{};
+  std::string_view message{};  ///< what is wrong, e.g. "source `x` is not an integer"
+  std::string_view remedy{};   ///< what to do, if no later record can be read either (a header that lacks a column); else empty
 };
 
 /// The most bytes of an id or label. What repeats them, above all an alert, stays small enough to be sent.
@@ -136,15 +136,15 @@ inline constexpr std::size_t max_name = 1024;
 [[nodiscard]] Decoded within_max_name(const Decoded& decoded) noexcept;
 
 struct MessageHeader {
-  std::string_view name;
-  std::optional<std::string_view> value;
+  std::string_view name{};
+  std::optional<std::string_view> value{};
 };
 
 /// What surrounds the value of a message.
 struct MessageFrame {
-  std::optional<std::string_view> key;
-  std::span<const MessageHeader> headers;
-  std::optional<Timestamp> time;  ///< that the queue has for it, in microseconds
+  std::optional<std::string_view> key{};
+  std::span<const MessageHeader> headers{};
+  std::optional<Timestamp> time{};  ///< that the queue has for it, in microseconds
 };
 
 /// Reads records of one format, one after the other. It may keep state from earlier records, such as a header.

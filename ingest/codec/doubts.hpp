@@ -17,10 +17,10 @@ namespace deltamatch::ingest {
 
 /// A doubtful reading, reported once for each code and input.
 struct Warning {
-  std::string code;   ///< stable: docs/reference/formats.md lists the codes
-  std::string where;  ///< the first place, "a.csv:3"
-  std::string what;
-  std::string remedy;
+  std::string code{};   ///< stable: docs/reference/formats.md lists the codes
+  std::string where{};  ///< the first place, "a.csv:3"
+  std::string what{};
+  std::string remedy{};
   std::uint64_t count = 1;  ///< of records, ids or times
 };
 
@@ -29,7 +29,7 @@ struct Warning {
 
 /// How a remedy spells an option: `--graph-time-unit ms`, `time_unit: ms` in a configuration, or `time_unit='ms'`.
 struct OptionSpelling {
-  std::string prefix;  ///< of options about one kind of input on a command line: "", "graph-" or "labels-"
+  std::string prefix{};  ///< of options about one kind of input on a command line: "", "graph-" or "labels-"
   bool in_configuration = false;
   bool as_keywords = false;  ///< arguments of a function in Python
   [[nodiscard]] std::string operator()(std::string_view option, std::string_view value) const;
@@ -49,10 +49,10 @@ class SizeLine;
 class Doubts {
  public:
   struct Doubt {
-    std::string code;
-    Position at;
-    std::string what;
-    std::string remedy;
+    std::string code{};
+    Position at{};
+    std::string what{};
+    std::string remedy{};
     std::uint64_t count = 1;
   };
 

@@ -47,7 +47,7 @@ struct FormatTraits {
                                                      std::size_t max_record);
 
   Format format{};
-  std::string_view name;             ///< what --format takes, and what messages and fingerprints of the input say
+  std::string_view name{};           ///< what --format takes, and what messages and fingerprints of the input say
   std::string_view alias{};          ///< a second name that is also taken; empty: none
   bool configured_by_alias = false;  ///< the service's configuration, its messages and summary say the alias
   ColumnForm columns = ColumnForm::fixed;

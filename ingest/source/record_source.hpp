@@ -28,8 +28,8 @@ struct Record {
   /// The number of bytes behind a padded record that can be read; their values mean nothing. Some codecs then need no copy.
   static constexpr std::size_t padding = 64;
 
-  std::string_view bytes;
-  Position position;
+  std::string_view bytes{};
+  Position position{};
   RecordFault fault = RecordFault::none;
   std::uint64_t length = 0;  ///< bytes of the record in the source; larger than bytes.size() only for too_long
   bool padded = false;
@@ -39,7 +39,7 @@ struct Record {
 struct Progress {
   std::uint64_t records = 0;
   std::uint64_t bytes_read = 0;
-  std::optional<std::uint64_t> bytes_total;  ///< nothing if the end is unknown (a pipe)
+  std::optional<std::uint64_t> bytes_total{};  ///< nothing if the end is unknown (a pipe)
 };
 
 /// Yields records in order.
