@@ -46,13 +46,13 @@ bool is_thread_shortage(const std::system_error& error) noexcept {
 }
 
 Error thread_shortage(const std::system_error& error) {
-  return {"threads",
-          "no thread can be started: " + error.code().message() + ". The limit on a user's threads (ulimit -u) is " +
-              limit_text(RLIMIT_NPROC, 1, "") + ". The limit on memory (ulimit -v) is " +
-              limit_text(RLIMIT_AS, mebibyte, " MiB") + ", and each thread takes a stack (ulimit -s) of " +
-              limit_text(RLIMIT_STACK, mebibyte, " MiB") + ". The system's threads-max is " +
-              first_line("/proc/sys/kernel/threads-max") + group_text(),
-          "raise the limit that is reached, or ask for fewer threads (--threads, engine.threads)"};
+  return {
+      "threads",
+      "no thread can be started: " + error.code().message() + ". The limit on a user's threads (ulimit -u) is " +
+          limit_text(RLIMIT_NPROC, 1, "") + ". The limit on memory (ulimit -v) is " + limit_text(RLIMIT_AS, mebibyte, " MiB") +
+          ", and each thread takes a stack (ulimit -s) of " + limit_text(RLIMIT_STACK, mebibyte, " MiB") +
+          ". The system's threads-max is " + first_line("/proc/sys/kernel/threads-max") + group_text(),
+      "raise the limit that is reached, or ask for fewer threads (--threads, engine.threads, in C++ EngineOptions::threads)"};
 }
 
 }  // namespace deltamatch

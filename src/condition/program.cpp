@@ -167,7 +167,7 @@ class Compiler {
       throw Error(ErrorKind::configuration, where_,
                   fmt::format("'{}' is a condition on {} of an edge, but the graph's edges are 'simple'", to_text(node, query_),
                               node.name == "time" ? "the time" : "an attribute"),
-                  "choose --edges keyed or --edges events");
+                  "choose --edges keyed or --edges events, in C++ Schema::model");
     }
     if (edge && node.name == "time") {
       emit({Operation::load_time, element(node.element)});
@@ -410,7 +410,7 @@ class Compiler {
     if (either(Family::time, Family::exact)) return "write instants as datetime('2026-01-31T10:00:00Z')";
     if (either(Family::time, Family::text)) return "write instants as datetime('2026-01-31T10:00:00Z')";
     if (either(Family::duration, Family::exact)) return "give the number a unit: 24h";
-    if (either(Family::exact, Family::text)) return "leave out the quotes";
+    if (either(Family::exact, Family::text)) return "give a number, without quotes";
     if (either(Family::symbol, Family::exact)) return "put the value in quotes";
     return "compare values of one type";
   }
@@ -613,7 +613,7 @@ void check(const Query& query, const Schema& schema, std::string_view where) {
   if (query.within && schema.model == EdgeModel::simple) {
     throw Error(ErrorKind::configuration, where,
                 "WITHIN is a condition on the time of edges, but the graph's edges are 'simple'",
-                "choose --edges keyed or --edges events");
+                "choose --edges keyed or --edges events, in C++ Schema::model");
   }
   if (!query.where) return;
   static_cast<void>(compile_all(query, schema, where));

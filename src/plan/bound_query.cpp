@@ -67,7 +67,7 @@ void check_alike(const Query& query, CountMode count, const graph::DataGraph& gr
     throw Error(ErrorKind::configuration, "query " + query.name,
                 name(*alike) + " have the same ends and labels, but the graph's edges are 'simple'",
                 ring_remedy(query.edges[alike->first].name, query.edges[alike->second].name) +
-                    "choose --edges keyed or --edges events");
+                    "choose --edges keyed or --edges events, in C++ Schema::model");
   }
   if (count != CountMode::subgraphs) return;
   if (const auto exchange = query::find_exchange(query)) {
@@ -82,7 +82,7 @@ void check_loops(const Query& query, MatchMode mode, const graph::DataGraph& gra
   if (loop != query.edges.end() && !graph.keeps_loops()) {
     throw Error(ErrorKind::configuration, "query " + query.name,
                 "the edge at '" + query.vertices[loop->source].name + "' is a self-loop, but the graph leaves self-loops out",
-                "keep them: --self-loops keep, in a configuration graph.self_loops: keep");
+                "keep them: --self-loops keep, in a configuration graph.self_loops: keep, in C++ EngineOptions::self_loops");
   }
   if (induced && graph.keeps_loops()) {
     throw Error(ErrorKind::configuration, "query " + query.name, "induced matches of a graph that keeps self-loops",
@@ -358,6 +358,8 @@ void BoundQuery::lift_restrictions() noexcept {
     held = replaced_.back().query_relation;
   }
 }
+
+bool is_absent(const LabelIds& labels) noexcept { return !labels.empty() && labels.front() >= unknown_label; }
 
 bool BoundQuery::compatible(std::uint32_t u, std::uint32_t v) const noexcept {
   if (is_double(u) || is_double(v)) return false;

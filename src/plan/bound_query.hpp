@@ -27,6 +27,9 @@ using LabelIds = std::vector<LabelId>;  ///< ascending; empty: any label
 /// Whether a set admits a label.
 [[nodiscard]] bool admits(const LabelIds& labels, LabelId label) noexcept;
 
+/// Whether a set asks for labels of which the graph has none.
+[[nodiscard]] bool is_absent(const LabelIds& labels) noexcept;
+
 struct BoundEdge {
   std::uint32_t source;
   std::uint32_t target;

@@ -50,6 +50,7 @@ class Writer {
          plural(query::arc_orbits(query_.query, query_.group).size(), "orbit"));
     for (const std::string& text : condition_lines(query_.pattern, selectivity_remarks(query_))) line(0, "{}", text);
     line(0, "planned on a graph of {}", plural(plans_.planned_edges, "edge"));
+    if (plans_.planned_edges > 0) absent_labels();
     if (plans_.rooted) {
       rooted(*plans_.rooted);
       return std::move(text_);
@@ -136,6 +137,19 @@ class Writer {
     check(">", from.above);
     check("<", from.below);
     return text;
+  }
+
+  void absent_labels() {
+    for (std::size_t v = 0; v < query_.pattern.vertices.size(); ++v) {
+      const QueryVertex& vertex = query_.pattern.vertices[v];
+      if (is_absent(query_.labels[v]))
+        line(0, "no vertex has a label of ({}{})", word(vertex.name), query::labels_text(vertex.labels));
+    }
+    for (std::size_t e = 0; e < query_.edges.size(); ++e) {
+      const QueryEdge& edge = query_.query.edges[e];
+      if (!is_absent(query_.edges[e].labels)) continue;
+      line(0, "no edge has a label of [{}{}]", edge.name.empty() ? "" : word(edge.name), query::labels_text(edge.labels));
+    }
   }
 
   void plan(const Plan& plan, std::size_t index, const PlanActuals& actuals) {

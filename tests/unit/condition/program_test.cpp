@@ -211,7 +211,7 @@ TEST(ConditionTypes, FaultsNameThePartAndTheRemedy) {
   EXPECT_THAT(fault("a.time > 5"), HasSubstr("vertices have no attribute 'time'"));
   EXPECT_THAT(fault("t.s < 'web'"), HasSubstr("'t.s < 'web'' orders texts"));
   EXPECT_THAT(fault("t.s = 5"), HasSubstr("put the value in quotes"));
-  EXPECT_THAT(fault("t.i = '5'"), HasSubstr("leave out the quotes"));
+  EXPECT_THAT(fault("t.i = '5'"), HasSubstr("give a number, without quotes"));
   EXPECT_THAT(fault("t.time < 24h"), HasSubstr("compare t2.time - t1.time with a duration"));
   EXPECT_THAT(fault("t.time - u.time < 24"), HasSubstr("give the number a unit"));
   EXPECT_THAT(fault("t.time < '2026-01-31'"), HasSubstr("datetime('2026-01-31T10:00:00Z')"));

@@ -231,5 +231,18 @@ TEST_F(Labels, TheSameRecordsAreBeyondTheLimitIfTheyAreReadAgain) {
   }
 }
 
+TEST_F(Labels, ExplainSaysWhichLabelsTheGraphLacks) {
+  Engine engine;
+  const Query query = parse_pattern("(a:A|Misspelt)-[:T|S]->(b:Misspelt|Absent)-[:PAIS]->(c)", "q");
+  EXPECT_EQ(engine.explain(query).find(" has a label of "), std::string::npos) << "an empty graph has no labels";
+  const QueryId standing = engine.add_query(query);
+  engine.load(batch_of({vertex(1, "A"), vertex(2, "B"), insert(1, 2, "T")}));
+  const std::string lacks = "\nno vertex has a label of (b:Absent|Misspelt)\nno edge has a label of [:PAIS]\n";
+  for (const std::string& text : {engine.explain(query), engine.explain(standing), engine.explain(query, StaticOptions{})})
+    EXPECT_NE(text.find(" on a graph of 1 edge" + lacks), std::string::npos) << text;
+  engine.load(batch_of({vertex(3, "Absent"), insert(1, 2, "PAIS")}));
+  EXPECT_EQ(engine.explain(standing).find(" has a label of "), std::string::npos);
+}
+
 }  // namespace
 }  // namespace deltamatch
