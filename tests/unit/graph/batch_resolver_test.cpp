@@ -736,6 +736,16 @@ TEST(BatchResolver, UnderAWindowAVertexIsForgottenUnlessDeclared) {
   EXPECT_EQ(graph.label(1), "C");
 }
 
+TEST(BatchResolver, WithoutAWindowAVertexLivesUntilItIsDeleted) {
+  Resolver graph(true);
+  graph.apply({insert(5, 6), drop(5)});
+  graph.apply({insert(1, 2)});
+  EXPECT_FALSE(graph.known(5));
+  EXPECT_TRUE(graph.known(6));
+  graph.apply({drop(6)});
+  EXPECT_FALSE(graph.known(6));
+}
+
 // -- Undoing -----------------------------------------------------------------------------------------------------------------
 
 TEST(BatchResolver, UndoingLeavesWhatWasThere) {
