@@ -143,6 +143,11 @@ class Packages(unittest.TestCase):
         (self.debian / "root/edges.txt").write_text("1 2\n2 3\n3 1\n")
         self.assertIn('"bindings":{"a":', self.run_inside("/root/consumer/build/replay_file", "/root/edges.txt", "(a)-->(b)-->(c)-->(a)"))
 
+    def test_4_the_source_builds_with_the_packages_for_building(self):
+        shutil.copytree(ROOT, self.debian / "root/source", ignore=lambda folder, names: [name for name in names if name in ("build", ".git", ".cuda")])
+        self.run_inside("/root/source/scripts/setup", "--build")
+        self.assertIn(": core ingest program service\n", self.run_inside("cmake", "--preset", "install", "-S", "/root/source"))
+
 
 if __name__ == "__main__":
     BUILD = sys.argv.pop(1)

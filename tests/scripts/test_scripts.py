@@ -212,6 +212,24 @@ class Configure(unittest.TestCase):
         self.assertEqual(told, ["--   GPU: off (no CUDA compiler found; run scripts/setup --cuda, put nvcc on the PATH or set CUDACXX)"])
 
 
+    def configure(self, preset):
+        """Where only what `scripts/setup --build` installs is found."""
+        with tempfile.TemporaryDirectory() as directory:
+            lacking = [f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in ("GTest", "rapidcheck", "benchmark", "OpenSSL", "Python3")]
+            return subprocess.run(["cmake", "--preset", preset, "-B", directory, *lacking], cwd=ROOT, check=False, capture_output=True, text=True)
+
+    def test_the_libraries_for_building_suffice_to_install(self):
+        done = self.configure("install")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn(": core ingest program service\n", done.stdout)
+
+    def test_a_library_for_tests_that_is_missing_is_named_with_the_remedy(self):
+        done = self.configure("release")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        told = " ".join(done.stderr.split())
+        self.assertIn("GTest is missing, which DELTAMATCH_TESTS takes. Install it with `scripts/setup`, or", told)
+
+
 class RunTests(unittest.TestCase):
     """On a build of a few commands."""
 
