@@ -2,11 +2,12 @@
 """Reproduces rows of the README's table on this machine, with one command.
 
 It builds the program if it is not built, and generates what it needs. It runs each row in turns and checks every answer. Then it
-prints one table: what was published, what was measured here, and the ratio. Progress and the time left go to standard error.
+prints one table: what was published and where, what was measured here, and the ratio. Progress and the time left go to standard
+error. On a machine that has built nothing yet, run scripts/setup first.
 
   bench/reproduce.py                     the rows that any machine can run: insertions and deletions
-  bench/reproduce.py service             Kafka to Kafka; starts a broker (scripts/setup installs what it takes)
-  bench/reproduce.py houses              needs email-Enron.txt in --data or $DELTAMATCH_DATA
+  bench/reproduce.py service             Kafka to Kafka; starts a broker
+  bench/reproduce.py houses              needs email-Enron (https://snap.stanford.edu/data/email-Enron.html) in --data, as edges or jlg
   bench/reproduce.py --quick             a small graph, to see that everything works. Nothing is compared with published times
 
 Other programs are no part of this: papers/compare.py compares with RapidFlow, if you have it. The row of a billion edges needs
@@ -16,6 +17,7 @@ import argparse
 import json
 import os
 import pathlib
+import shutil
 import statistics
 import subprocess
 import sys
@@ -26,6 +28,7 @@ from harness import script
 
 RAW = script.ROOT / "bench" / "results" / "raw"
 HOUSE = "house=(a)--(b)--(c)--(d)--(a)--(r)--(b)"
+SMALL = "2 busy virtual cores, AMD EPYC"
 
 
 class Progress:
@@ -65,7 +68,7 @@ def body():
     for name in options.row:
         rows += ROWS[name](options)
     print(f"{heading(options)}\n")
-    print_table([["what", "answer", "published", "here, median (range)", "here / published"], *rows])
+    print_table([["what", "answer", "published", "on", "here, median (range)", "here / published"], *rows])
     script.write_results(options, rows)
 
 
@@ -75,7 +78,9 @@ def arguments():
     parser.add_argument("row", nargs="*", help="insertions, deletions, service, houses (default: the first two)")
     parser.add_argument("--repeat", type=int, default=5, help="runs of each, of which the median counts (default: 5)")
     parser.add_argument("--quick", action="store_true", help="small inputs, one run each")
-    parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path(os.environ.get("DELTAMATCH_DATA", script.ROOT.parent / "shared" / "data")))
+    parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path(os.environ.get("DELTAMATCH_DATA", script.ROOT.parent / "shared" / "data")),
+                        help="a folder, in which, and in whose folders, a file email-enron.* is looked for; or that file "
+                             "(default: $DELTAMATCH_DATA, else shared/data beside the repository)")
     options = parser.parse_args()
     options.row = options.row or ["insertions", "deletions"]
     for name in options.row:
@@ -96,11 +101,13 @@ def build(options):
         return
     if options.build.resolve() != script.ROOT / "build" / "release":
         raise script.Refused(f"{options.build}/bin lacks {', '.join(missing)}; build them there, or leave --build out")
-    print(f"building {', '.join(missing)}, which takes minutes the first time", file=sys.stderr, flush=True)
+    lacking = [tool for tool in ("cmake", "ninja", "c++") if not shutil.which(tool)]
+    if lacking:
+        raise script.Refused(f"{', '.join(lacking)} missing, which building takes; run scripts/setup, then this again")
+    print(f"building {', '.join(missing)}; the first time this takes 10 to 15 minutes on 2 cores", file=sys.stderr, flush=True)
     for command in (["cmake", "--preset", "release"], ["cmake", "--build", "--preset", "release", "--target", *(f"bin/{tool}" for tool in missing)]):
-        done = subprocess.run(command, cwd=script.ROOT, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise script.Refused(f"{' '.join(command)} failed:\n{(done.stdout + done.stderr)[-2000:]}")
+        if subprocess.run(command, cwd=script.ROOT, stdout=sys.stderr, check=False).returncode != 0:  # ninja shows [n/N]
+            raise script.Refused(f"{' '.join(command)} failed, as said above; if something is missing, run scripts/setup")
 
 
 def heading(options):
@@ -114,7 +121,7 @@ def heading(options):
     if options.quick:
         lines.append("Small inputs, so nothing is compared with what was published.")
     else:
-        lines.append("Published times are those of two busy virtual cores of an AMD EPYC; only counts must be equal.")
+        lines.append("Only counts must be equal to what was published: each row names its machine, and this is another.")
     return " ".join(lines)
 
 
@@ -144,15 +151,19 @@ def stream(options, kind):
         graph, updates = generate(options, pathlib.Path(folder), kind)
         expected = script.independent_counts(options, graph, updates, queries) if options.quick else None
         for query in queries:
-            times, report = [], None
+            reports = []
             for number in range(options.repeat):
                 progress.step(f"{kind}: {query.stem}, run {number + 1} of {options.repeat}")
                 report, _ = script.replay(options, graph, updates, query, batch=1000)
                 check_stream(report, known[query.stem], kind, expected)
-                times.append(report["seconds"]["match"])
-            (change,) = report["queries"]
-            rows.append([f"{kind}: {query.stem}", f"{change['new'] + change['removed']:,} embeddings",
-                         *compared(times, None if options.quick else known[query.stem]["match"])])
+                reports.append(report)
+            (change,) = reports[0]["queries"]
+            of = known[query.stem]
+            for what, parts, before in (("matching", ("match",), of["match"]),
+                                        ("all steps", ("match", "apply", "settle"), of["match"] + of["apply"])):
+                times = [sum(report["seconds"][part] for part in parts) for report in reports]
+                rows.append([f"{kind}: {query.stem}, {what}", f"{change['new'] + change['removed']:,} embeddings",
+                             *compared(times, None if options.quick else before, SMALL)])
     progress.end()
     return rows
 
@@ -184,10 +195,10 @@ def check_stream(report, known, kind, expected):
     return None
 
 
-def compared(times, known):
+def compared(times, known, machine):
     if known is None:
-        return ["–", spread(times), "–"]
-    return [f"{known:.4f} s", spread(times), f"{statistics.median(times) / known:.2f}"]
+        return ["–", "–", spread(times), "–"]
+    return [f"{known:.4f} s", machine, spread(times), f"{statistics.median(times) / known:.2f}"]
 
 
 def service(options):
@@ -205,17 +216,18 @@ def service(options):
         rates.append(line["updates_per_second"])
     progress.end()
     known = None if options.quick else json.loads((RAW / "service" / "load.jsonl").read_text().splitlines()[2])["updates_per_second"]
-    return [["service: eight patterns", f"{count:,} updates", f"{known:,} updates/s" if known else "–",
+    return [["service: eight patterns", f"{count:,} updates", f"{known:,} updates/s" if known else "–", SMALL if known else "–",
              f"{statistics.median(rates):,.0f} updates/s ({min(rates):,} to {max(rates):,})",
              f"{statistics.median(rates) / known:.2f}" if known else "–"]]
 
 
 def houses(options):
     """The houses in email-enron, one thread."""
-    graph = next((path for path in (options.data / name for name in ("email-enron.txt", "email-Enron.txt", "email-Enron.txt.gz")) if path.exists()), None)
+    files = [options.data] if options.data.is_file() else sorted(options.data.rglob("*"))
+    graph = next((path for path in files if path.is_file() and (path == options.data or path.name.lower().startswith("email-enron."))), None)
     if graph is None:
-        raise script.Refused(f"houses: there is no email-Enron.txt in {options.data}; get it from the Stanford collection of networks (SNAP), "
-                             "and name its folder with --data")
+        raise script.Refused(f"houses: there is no email-Enron in {options.data}; get https://snap.stanford.edu/data/email-Enron.txt.gz, "
+                             "and name it or its folder with --data")
     progress = Progress([1] * options.repeat)
     times = []
     for number in range(options.repeat):
@@ -227,7 +239,7 @@ def houses(options):
             raise script.Refused(f"houses: {query['matches']:,} instead of 5,677,082,981; is {graph} another graph?")
         times.append(query["seconds"])
     progress.end()
-    return [["houses in email-enron", "5,677,082,981 matches", *compared(times, 0.584)]]
+    return [["houses in email-enron", "5,677,082,981 matches", *compared(times, 0.584, "the host of an H200")]]
 
 
 ROWS = {"insertions": lambda options: stream(options, "insertions"), "deletions": lambda options: stream(options, "deletions"),

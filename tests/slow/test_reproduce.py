@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,7 +22,8 @@ class Reproduce(unittest.TestCase):
         done = reproduce("--quick")
         self.assertEqual(done.returncode, 0, done.stderr)
         rows = [line for line in done.stdout.splitlines() if line.startswith(("insertions: ", "deletions: "))]
-        self.assertEqual(len(rows), 18)
+        self.assertEqual(len(rows), 36)
+        self.assertEqual(sum(", all steps " in row for row in rows), 18)
         self.assertTrue(all(" embeddings" in row for row in rows))
         self.assertRegex(done.stderr, r"\[10/10\] deletions: \S+, run 1 of 1, about \d+ s left")
         self.assertRegex(done.stdout, r"Revision [0-9a-f]{7}")
@@ -35,8 +37,29 @@ class Reproduce(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             done = reproduce("houses", "--data", folder)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("there is no email-Enron.txt", done.stderr)
+        self.assertIn("there is no email-Enron in", done.stderr)
+        self.assertIn("get https://snap.stanford.edu/data/email-Enron.txt.gz", done.stderr)
         self.assertEqual(reproduce("horses").returncode, 2)
+
+    def test_tools_that_are_missing_are_named_with_the_remedy(self):
+        with tempfile.TemporaryDirectory() as folder:
+            copy = pathlib.Path(folder, "source", "bench")
+            copy.mkdir(parents=True)
+            shutil.copy(ROOT / "bench/reproduce.py", copy)
+            shutil.copytree(ROOT / "bench/harness", copy / "harness")
+            done = subprocess.run([sys.executable, copy / "reproduce.py", "--quick"], capture_output=True, text=True, env={"PATH": folder}, check=False)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertEqual(done.stderr, "reproduce.py: cmake, ninja, c++ missing, which building takes; run scripts/setup, then this again\n")
+
+    def test_any_graph_file_is_taken_and_another_graph_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            graph = pathlib.Path(folder, "nets", "email-enron.jlg")
+            graph.parent.mkdir()
+            graph.write_text("3,3,u,enron\n1,2\n2,3\n3,1\n")
+            for data in (folder, graph):
+                done = reproduce("houses", "--repeat", "1", "--data", data)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(f"houses: 0 instead of 5,677,082,981; is {graph} another graph?", done.stderr)
 
     def test_a_wrong_program_is_found_out(self):
         with tempfile.TemporaryDirectory() as folder:
