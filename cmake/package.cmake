@@ -12,6 +12,9 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_
 
 install(FILES ${deltamatch_unit} DESTINATION lib/systemd/system COMPONENT deb EXCLUDE_FROM_ALL)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION share/doc/deltamatch RENAME copyright COMPONENT deb EXCLUDE_FROM_ALL)
+foreach(component deb tarball)  # scripts/package writes it
+  install(FILES ${PROJECT_BINARY_DIR}/package/REVISION DESTINATION share/doc/deltamatch COMPONENT ${component} EXCLUDE_FROM_ALL OPTIONAL)
+endforeach()
 
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION share/doc/libdeltamatch-dev RENAME copyright COMPONENT deb_development EXCLUDE_FROM_ALL)
 

@@ -175,7 +175,8 @@ def compiler(options):
 
 
 def commit(options):
-    """The commit of the working tree. If --build is a bundle (scripts/gpu-bundle), that of the tree from which it was made."""
+    """The commit of the working tree, or that of the archive from which it was unpacked. If --build is a bundle
+    (scripts/gpu-bundle), that of the tree from which it was made."""
     bundled = options.build / "commit"
     if bundled.exists():
         report = bundled.read_text().strip()
@@ -186,6 +187,9 @@ def commit(options):
             return ""
         return subprocess.run(["git", "-C", ROOT, *args], capture_output=True, text=True, check=False).stdout.strip()
 
+    archived = (ROOT / "REVISION").read_text().strip() if (ROOT / "REVISION").exists() else "$"
+    if not archived.startswith("$"):
+        return {"id": archived, "changed": False}
     return {"id": git("rev-parse", "HEAD"), "changed": bool(git("status", "--porcelain"))}
 
 

@@ -109,6 +109,7 @@ class Packages(unittest.TestCase):
         unit = (self.debian / folder[1:] / "share/deltamatch/deltamatch.service").read_text()
         self.assertIn("\nExecStart=/usr/local/bin/deltamatch run", unit)
         libraries = self.debian / folder[1:] / "share/doc/deltamatch/libraries"
+        self.assertRegex((libraries.parent / "REVISION").read_text(), r"\A[0-9a-f]{40}\n\Z")
         named = re.findall(r"^(\S+) \S+ \(source: ", (libraries / "README").read_text(), re.MULTILINE)
         self.assertIn("librdkafka1", named)
         self.assertEqual(sorted([*named, "README"]), sorted(file.name for file in libraries.iterdir()), "each has its licence")

@@ -127,6 +127,12 @@ class Package(unittest.TestCase):
             self.assertEqual(code, 2, arguments)
             self.assertTrue(said.startswith("usage: scripts/package "), said)
 
+    @unittest.skipUnless((ROOT / ".git").exists() and shutil.which("git"), "the sources are no clone")
+    def test_an_archive_of_the_sources_says_its_commit(self):
+        def git(*words):
+            return subprocess.run(["git", "-C", ROOT, *words], capture_output=True, text=True, check=True).stdout
+        self.assertIn(git("rev-parse", "HEAD"), git("archive", "HEAD", "REVISION"))
+
     def test_a_folder_without_a_build_is_named(self):
         with tempfile.TemporaryDirectory() as folder:
             self.assertEqual(self.run_script(folder), (1, f"scripts/package: {folder} is no configured build folder of the program; "
