@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
@@ -13,6 +15,10 @@ constexpr std::size_t most_of_schema = std::size_t{16} << 20;
 constexpr std::size_t most_unknown = 10'000;
 constexpr std::size_t most_references = 1000;
 constexpr std::size_t deepest = 32;
+
+// The error codes by which a registry says that it has no such schema, or no such subject or version.
+constexpr std::array<std::int64_t, 1> no_schema{40'403};
+constexpr std::array<std::int64_t, 2> no_version{40'401, 40'402};
 
 /// The part of a path that stands for a subject: what is neither a letter nor a digit becomes %XX.
 std::string in_path(std::string_view text) {
@@ -43,6 +49,21 @@ std::string told(const nlohmann::json& answer) {
 std::string text_of(const nlohmann::json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+/// The version that a reference names: a number, or a text such as `latest`. Nothing if it is neither.
+std::optional<std::string> version_of(const nlohmann::json& reference) {
+  const auto found = reference.find("version");
+  if (found == reference.end()) return "latest";
+  if (found->is_number_integer()) return fmt::format("{}", found->get<std::int64_t>());
+  return found->is_string() ? std::optional(found->get<std::string>()) : std::nullopt;
+}
+
+/// Whether an answer has one of these error codes.
+bool has_code(const nlohmann::json& answer, std::span<const std::int64_t> codes) {
+  const auto code = answer.find("error_code");
+  return code != answer.end() && code->is_number_integer() &&
+         std::ranges::find(codes, code->get<std::int64_t>()) != codes.end();
 }
 
 }  // namespace
@@ -90,7 +111,7 @@ std::shared_ptr<const RecordSchema> SchemaRegistry::find(std::uint32_t id) {
 
 /// Fetches a schema with all that it refers to. Returns null if there is none of this id.
 std::shared_ptr<const RecordSchema> SchemaRegistry::fetch(std::uint32_t id) {
-  const std::optional<std::string> body = get(fmt::format("/schemas/ids/{}", id));
+  const std::optional<std::string> body = get(fmt::format("/schemas/ids/{}", id), no_schema);
   if (!body) return nullptr;
   const nlohmann::json answer = nlohmann::json::parse(*body, nullptr, false);
   SchemaText text;
@@ -115,17 +136,20 @@ void SchemaRegistry::take_references(const std::string& body, References& refere
     if (!reference.is_object()) continue;
     const std::string name = text_of(reference, "name");
     const std::string subject = text_of(reference, "subject");
-    const auto version = reference.find("version");
-    const std::string number = version == reference.end() ? "latest" : version->dump();
-    if (!references.seen.emplace(name, subject + '\n' + number).second) continue;
+    const std::optional<std::string> version = version_of(reference);
+    if (!version) {
+      references.fault = fmt::format("it refers to a version of the subject {} that is no number", subject);
+      return;
+    }
+    if (!references.seen.emplace(name, subject + '\n' + *version).second) continue;
     if (depth >= deepest || references.seen.size() > most_references) {
       references.fault = "it refers to too many schemas";
       return;
     }
-    const std::string where = fmt::format("/subjects/{}/versions/{}", in_path(subject), in_path(number));
-    const std::optional<std::string> text = get(where + "?deleted=true");
+    const std::string where = fmt::format("/subjects/{}/versions/{}", in_path(subject), in_path(*version));
+    const std::optional<std::string> text = get(where + "?deleted=true", no_version);
     if (!text) {
-      references.fault = fmt::format("the registry has no version {} of the subject {}, to which it refers", number, subject);
+      references.fault = fmt::format("the registry has no version {} of the subject {}, to which it refers", *version, subject);
       return;
     }
     take_references(*text, references, depth + 1);
@@ -133,13 +157,13 @@ void SchemaRegistry::take_references(const std::string& body, References& refere
   }
 }
 
-/// What one of the servers has under a path. Nothing if the registry has nothing there.
-std::optional<std::string> SchemaRegistry::get(const std::string& path) {
+/// What one of the servers has under a path. Nothing if the registry says by one of these codes that it has nothing there.
+std::optional<std::string> SchemaRegistry::get(const std::string& path, std::span<const std::int64_t> absent) {
   std::string faults;
   for (std::size_t turn = 0; turn < servers_.size(); ++turn) {
     const std::size_t at = (first_ + turn) % servers_.size();
     try {
-      std::optional<std::string> body = get_from(servers_[at], path);
+      std::optional<std::string> body = get_from(servers_[at], path, absent);
       first_ = at;
       return body;
     } catch (const SchemaUnavailable& fault) {
@@ -149,7 +173,8 @@ std::optional<std::string> SchemaRegistry::get(const std::string& path) {
   throw SchemaUnavailable(faults.empty() ? "no registry is configured" : faults);
 }
 
-std::optional<std::string> SchemaRegistry::get_from(Server& server, const std::string& path) const {
+std::optional<std::string> SchemaRegistry::get_from(Server& server, const std::string& path,
+                                                    std::span<const std::int64_t> absent) const {
   const CurlConnection::Headers headers = {{"Accept", "application/vnd.schemaregistry.v1+json, application/json"}};
   CurlConnection::Answer answer = server.connection->get(server.url.origin + server.url.target + path, headers);
   if (answer.status == 0) throw SchemaUnavailable(answer.error);
@@ -159,7 +184,7 @@ std::optional<std::string> SchemaRegistry::get_from(Server& server, const std::s
   }
   const nlohmann::json body = nlohmann::json::parse(answer.body, nullptr, false);
   constexpr int not_found = 404;
-  if (answer.status == not_found && body.is_object() && body.contains("error_code")) return std::nullopt;
+  if (answer.status == not_found && body.is_object() && has_code(body, absent)) return std::nullopt;
   if (answer.status == 200 && body.is_object() && !text_of(body, "schema").empty()) return std::move(answer.body);
   const std::string_view remedy = answer.status == 401 || answer.status == 403 ? "; check user and password"
                                   : answer.status / 100 == 3                   ? "; redirects are not followed"

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,8 +47,9 @@ class SchemaRegistry final : public SchemaSource {
   struct References;
 
   [[nodiscard]] std::shared_ptr<const RecordSchema> fetch(std::uint32_t id);
-  [[nodiscard]] std::optional<std::string> get(const std::string& path);
-  [[nodiscard]] std::optional<std::string> get_from(Server& server, const std::string& path) const;
+  [[nodiscard]] std::optional<std::string> get(const std::string& path, std::span<const std::int64_t> absent);
+  [[nodiscard]] std::optional<std::string> get_from(Server& server, const std::string& path,
+                                                    std::span<const std::int64_t> absent) const;
   void take_references(const std::string& body, References& references, std::size_t depth);
 
   std::mutex mutex_;

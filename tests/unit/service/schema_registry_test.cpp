@@ -149,6 +149,7 @@ TEST(SchemaRegistry, ReferencesThatLeadNowhereOrInCirclesMakeAFault) {
   server.answer("/schemas/ids/7", {200, self});
   server.answer("/subjects/self/versions/1", {200, self});
   server.answer("/schemas/ids/8", {200, R"({"schema":"\"long\"","references":[{"name":"N","subject":"none","version":3}]})"});
+  server.answer("/subjects/none/versions/3", {404, R"({"error_code":40401,"message":"Subject not found"})"});
   SchemaRegistry registry(options({server.url()}));
   EXPECT_EQ(registry.find(7)->fault, "");
   EXPECT_EQ(registry.find(8)->fault, "the registry has no version 3 of the subject none, to which it refers");
@@ -159,6 +160,19 @@ TEST(SchemaRegistry, ReferencesThatLeadNowhereOrInCirclesMakeAFault) {
   }
   server.answer("/schemas/ids/9", {200, R"({"schema":"\"long\"","references":[{"name":"s0","subject":"s0","version":1}]})"});
   EXPECT_EQ(registry.find(9)->fault, "it refers to too many schemas");
+}
+
+TEST(SchemaRegistry, AVersionIsANumberOrAText) {
+  Server server;
+  const auto refers_to = [&](const std::string& version) {
+    return fmt::format(R"({{"schema":"\"long\"","references":[{{"name":"N","subject":"s","version":{}}}]}})", version);
+  };
+  server.answer("/schemas/ids/7", {200, refers_to(std::string(200'000, '[') + std::string(200'000, ']'))});
+  server.answer("/schemas/ids/8", {200, refers_to(R"("latest")")});
+  server.answer("/subjects/s/versions/latest", {200, R"({"schema":"\"long\""})"});
+  SchemaRegistry registry(options({server.url()}));
+  EXPECT_EQ(registry.find(7)->fault, "it refers to a version of the subject s that is no number");
+  EXPECT_EQ(registry.find(8)->fault, "");
 }
 
 TEST(SchemaRegistry, AnUnknownIdIsNoFailureAndIsNotAskedForAtOnceAgain) {
@@ -197,6 +211,9 @@ TEST(SchemaRegistry, AnswersThatAreNoneAreNoAnswers) {
   EXPECT_THAT(says({302, "", {{"Location", "http://elsewhere/"}}}), HasSubstr("HTTP 302; redirects are not followed"));
   EXPECT_THAT(says({404, "<html>nothing here</html>"}),
               HasSubstr("HTTP 404; this is no answer of a registry, check the path of its URL"));
+  EXPECT_THAT(says({404, R"({"error_code":404,"message":"HTTP 404 Not Found"})"}),
+              HasSubstr("HTTP 404: HTTP 404 Not Found (404); this is no answer of a registry, check the path of its URL"));
+  EXPECT_THAT(says({404, R"({"error_code":40401,"message":"Subject not found"})"}), HasSubstr("HTTP 404: Subject not found"));
   EXPECT_THAT(says({200, "welcome"}), HasSubstr("HTTP 200; this is no answer of a registry"));
   EXPECT_THAT(says({200, "[]"}), HasSubstr("this is no answer of a registry"));
   EXPECT_THAT(says({200, R"({"schema":7})"}), HasSubstr("this is no answer of a registry"));
