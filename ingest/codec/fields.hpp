@@ -70,15 +70,16 @@ struct ByteKinds {
 [[nodiscard]] bool is_numeric(const Id& id) noexcept;
 
 /// Reads times by `format`. Without a format, it reads numbers and ISO-8601.
-/// - Numbers are in `unit`, with or without a fraction. What is finer than a microsecond is dropped.
+/// - Numbers are in `unit`, with or without a fraction. What is finer than a microsecond is dropped. Numbers of JSON may have
+///   an exponent. Elsewhere a number with one has been shortened by a spreadsheet.
 /// - ISO-8601 is a date, or date and time joined by T or a blank, with Z, an offset or no zone (UTC).
 class TimeReader {
  public:
   /// `doubts` must outlive the reader; null: there is none. It gets each number that is read as a time. Give it only if nobody
   /// has stated the unit. Throws Error(usage) if the format has an unknown field.
   TimeReader(TimeUnit unit, std::string format, Doubts* doubts = nullptr);
-  /// Returns nothing if the text is not a time, or its time is beyond 64 bits.
-  [[nodiscard]] std::optional<Timestamp> read(std::string_view text) const noexcept;
+  /// Returns nothing if the text is not a time, or its time is beyond 64 bits. `json`: it is a number of JSON.
+  [[nodiscard]] std::optional<Timestamp> read(std::string_view text, bool json = false) const;
   /// What is wrong with a text that is not read. It follows the text in a message.
   [[nodiscard]] std::string_view fault(std::string_view text) const noexcept;
 

@@ -329,7 +329,7 @@ class JsonlCodec final : public Codec {
       update.time = of(part, Role::time).number;
     } else if (has(part, Role::time)) {
       const std::string_view text = of(part, Role::time).text;
-      update.time = times_.read(text);
+      update.time = times_.read(text, of(part, Role::time).kind == Scalar::Kind::number);
       if (!update.time && !has(part, Role::source) && !has(part, Role::vertex)) return edge(part, inserts, update);
       if (!update.time) {
         return fault(RejectReason::bad_time,

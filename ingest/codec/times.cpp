@@ -3,6 +3,7 @@
 #include <array>
 #include <chrono>
 #include <limits>
+#include <string>
 #include <utility>
 
 #include "deltamatch/error.hpp"
@@ -204,6 +205,27 @@ std::optional<Timestamp> parse_number(std::string_view text, Timestamp unit, boo
   return time;
 }
 
+/// A number without its exponent, if it has one: 1.7e9 is 1700000000. Empty if it would be too long for a time.
+std::string without_exponent(std::string_view text) {
+  constexpr std::size_t longest = 64;
+  const std::size_t mark = text.find_first_of("eE");
+  std::int64_t exponent = 0;
+  const std::string_view number = text.substr(0, mark);
+  if (parse_integer(text.substr(mark + 1), exponent) != NumberFault::none) return {};
+  const std::size_t point = std::min(number.find('.'), number.size());
+  const std::string_view sign = number.substr(0, number.starts_with('-') ? 1 : 0);
+  std::string digits(number.substr(sign.size(), point - sign.size()));
+  auto whole = static_cast<std::int64_t>(digits.size());  // digits before the point
+  digits += number.substr(std::min(point + 1, number.size()));
+  constexpr auto far = static_cast<std::int64_t>(longest);
+  if (digits.size() > longest || exponent < -far || exponent > far) return {};
+  whole += exponent;
+  if (whole <= 0) digits.insert(0, static_cast<std::size_t>(1 - whole), '0'), whole = 1;
+  if (whole > static_cast<std::int64_t>(digits.size())) digits.resize(static_cast<std::size_t>(whole), '0');
+  if (whole < static_cast<std::int64_t>(digits.size())) digits.insert(static_cast<std::size_t>(whole), 1, '.');
+  return std::string(sign) + digits;
+}
+
 }  // namespace
 
 TimeReader::TimeReader(TimeUnit unit, std::string format, Doubts* doubts)
@@ -223,8 +245,9 @@ TimeReader::TimeReader(TimeUnit unit, std::string format, Doubts* doubts)
   }
 }
 
-std::optional<Timestamp> TimeReader::read(std::string_view text) const noexcept {
+std::optional<Timestamp> TimeReader::read(std::string_view text, bool json) const {
   if (!format_.empty()) return to_time(parse_formatted(text, format_));
+  if (json && text.find_first_of("eE") != std::string_view::npos) return read(without_exponent(text));
   if (may_be_iso(text)) return to_time(parse_iso(text));
   bool fraction = false;
   const std::optional<Timestamp> time = parse_number(text, unit_, fraction);

@@ -50,7 +50,7 @@ Decoded TombstoneReader::decode(const MessageFrame& frame) {
   const Scalar time = value(Role::time);
   if (time.kind == Scalar::Kind::instant) {
     update_.time = time.number;
-  } else if (!time.text.empty() && !(update_.time = times_.read(time.text))) {
+  } else if (!time.text.empty() && !(update_.time = times_.read(time.text, time.kind == Scalar::Kind::number))) {
     return refuse(RejectReason::bad_time, fmt::format("time {} is not a time, or beyond the range", in_ticks(time.text)));
   }
   if (vertex_) {

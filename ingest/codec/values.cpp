@@ -283,7 +283,7 @@ std::optional<ValueFault> ValueReader::read_text(std::string_view text, const Sc
     case Kind::boolean:
       return read_boolean(text, value);
     case Kind::time: {
-      const std::optional<Timestamp> time = times_.read(text);
+      const std::optional<Timestamp> time = times_.read(text, scalar.kind == Scalar::Kind::number);
       if (!time) return ValueFault{std::string(times_.fault(text)), "say how times are written: time unit, time format"};
       value = *time;
       return std::nullopt;

@@ -224,14 +224,17 @@ class AvroSchemaReader {
     return number;
   }
 
+  /// A decimal whose scale is none means nothing: Avro reads its bytes then.
   void take_decimal(dom::object object, std::uint32_t number) {
     if (text_of(object, "logicalType") != "decimal") return;
     std::uint64_t scale = 0;
-    const auto found = object.at_key("scale");
-    if (found.error() == simdjson::SUCCESS &&
-        (found.get_uint64().get(scale) != simdjson::SUCCESS || scale > std::numeric_limits<std::uint32_t>::max())) {
-      fail("the scale of a decimal is no number of digits");
-    }
+    std::uint64_t precision = std::numeric_limits<std::uint32_t>::max();
+    const auto take = [&](std::string_view key, std::uint64_t& digits) {
+      const auto found = object.at_key(key);
+      return found.error() == simdjson::NO_SUCH_FIELD || found.get_uint64().get(digits) == simdjson::SUCCESS;
+    };
+    if (!take("scale", scale) || !take("precision", precision)) return;
+    if (precision > std::numeric_limits<std::uint32_t>::max() || scale > precision) return;
     at(number).meaning = Meaning::decimal;
     at(number).scale = static_cast<std::uint32_t>(scale);
   }

@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "ingest/source/record_source.hpp"
+#include "ingest/text/real_text.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -139,10 +140,8 @@ template <class Real>
 void RecordText::write_real(Real value) {
   if (!std::isfinite(value)) return text(std::isnan(value) ? "NaN" : value < 0 ? "-Infinity" : "Infinity");
   separate();
-  std::array<char, 32> digits;
-  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
-  static_cast<void>(error);  // the shortest form has at most 24 characters
-  text_.append(digits.data(), end);
+  RealText room;
+  text_ += ingest::write_real(value, room);
 }
 
 void RecordText::real(float value) { write_real(value); }

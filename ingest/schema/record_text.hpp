@@ -42,7 +42,7 @@ class RecordText {
   void boolean(bool value) { word(value ? "true" : "false"); }
   void number(std::int64_t value);
   void number(std::uint64_t value);
-  /// The shortest decimal that a float or a double of this value reads.
+  /// The text of write_real(): a float or a double of this value reads it.
   void real(float value);
   void real(double value);
   void text(std::string_view value);

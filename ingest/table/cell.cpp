@@ -43,6 +43,7 @@ std::string_view text_of(const Cell& cell, NumberText& room) noexcept {
       return {};
     case Cell::Kind::integer:
     case Cell::Kind::time: {
+      if (!cell.text.empty()) return cell.text;
       if (cell.number >= std::numeric_limits<std::int64_t>::min() && cell.number <= std::numeric_limits<std::int64_t>::max()) {
         const auto [end, code] = std::to_chars(room.data(), room.data() + room.size(), static_cast<std::int64_t>(cell.number));
         return {room.data(), static_cast<std::size_t>(end - room.data())};
@@ -50,11 +51,9 @@ std::string_view text_of(const Cell& cell, NumberText& room) noexcept {
       return write_exact(cell.number, 0, room);
     }
     case Cell::Kind::decimal:
-      return write_exact(cell.number, cell.scale, room);
-    case Cell::Kind::real: {
-      const auto [end, code] = std::to_chars(room.data(), room.data() + room.size(), cell.real);
-      return {room.data(), static_cast<std::size_t>(end - room.data())};
-    }
+      return cell.text.empty() ? write_exact(cell.number, cell.scale, room) : cell.text;
+    case Cell::Kind::real:
+      return write_real(cell.real, room);
     case Cell::Kind::boolean:
       return cell.number != 0 ? "true" : "false";
     case Cell::Kind::text:

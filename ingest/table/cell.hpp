@@ -1,9 +1,10 @@
 // One value of a table.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string_view>
+
+#include "ingest/text/real_text.hpp"
 
 namespace deltamatch::ingest {
 
@@ -13,8 +14,8 @@ __extension__ using UInt128 = unsigned __int128;
 struct Cell {
   enum class Kind : std::uint8_t {
     null,
-    integer,  ///< `number`
-    decimal,  ///< `number` divided by 10^`scale`
+    integer,  ///< `number`; if 128 bits do not hold it, the largest number, with its digits as `text`
+    decimal,  ///< `number` divided by 10^`scale`; `text` as above
     real,     ///< `real`
     boolean,  ///< `number` is 0 or 1
     text,     ///< `text`
@@ -29,10 +30,10 @@ struct Cell {
 };
 
 /// Room for the text of a number.
-using NumberText = std::array<char, 64>;
+using NumberText = RealText;
 
-/// A cell as a text: an integer's digits, a decimal with its point, the shortest text that reads as the same double, `true`,
-/// `false`. A time is its microseconds. Null is empty. The result is in `room`, or the cell's own text.
+/// A cell as a text: an integer's digits, a decimal with its point, a double as write_real() does, `true`, `false`. A time is
+/// its microseconds. Null is empty. The result is in `room`, or the cell's own text.
 [[nodiscard]] std::string_view text_of(const Cell& cell, NumberText& room) noexcept;
 
 /// Why a cell is no whole number.

@@ -78,6 +78,22 @@ TEST(TimeReader, NumbersInEveryUnit) {
   EXPECT_EQ(time_of("1.9", TimeUnit::microseconds), "1");
 }
 
+TEST(TimeReader, NumbersOfJsonMayHaveAnExponent) {
+  const auto json = [](std::string_view text, TimeUnit unit = TimeUnit::seconds) {
+    const auto time = TimeReader(unit, {}).read(text, true);
+    return time ? std::to_string(*time) : "none";
+  };
+  EXPECT_EQ(json("1.7e9"), "1700000000000000");
+  EXPECT_EQ(json("1.7E+09"), "1700000000000000");
+  EXPECT_EQ(json("1700000000123456e-6"), "1700000000123456");
+  EXPECT_EQ(json("-15e-1"), "-1500000");
+  EXPECT_EQ(json("-1.25e1", TimeUnit::milliseconds), "-12500");
+  EXPECT_EQ(json("5e-3"), "5000");
+  EXPECT_EQ(json("12"), "12000000");
+  EXPECT_EQ(json("1e30"), "none");
+  EXPECT_EQ(json("1e99999999999999999999"), "none");
+}
+
 TEST(TimeReader, RefusesWhatIsNoTime) {
   for (const char* text :
        {"", "NaN", "inf", "1e9", "1.", ".5", "12 ", "12s", "0x1", "2023-13-01", "2023-02-30", "2023-01-01T25:00",
