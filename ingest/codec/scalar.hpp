@@ -16,7 +16,7 @@ struct Scalar {
     text,      ///< a field whose format has no kinds of values
     scaled,    ///< an object {"scale":…,"value":…}: the text is base64, `number` the scale
     instant,   ///< a time; `number` has its microseconds
-    composed,  ///< an object or an array, which is not read
+    composed,  ///< an object or an array, or what the text calls it, which is not read
   };
   Kind kind = Kind::absent;
   std::string_view text{};

@@ -256,6 +256,8 @@ std::optional<ValueFault> ValueReader::read(const Scalar& scalar, AttributeValue
         return ValueFault{fmt::format("is a decimal, not {}", named(type_)), "declare it as decimal(2)"};
       return read_bytes(scalar, scalar.number, value);
     case Scalar::Kind::composed:
+      if (!scalar.text.empty())
+        return ValueFault{fmt::format("is a {}, not {}", scalar.text, named(type_)), "make it a number, a text or a time"};
       return ValueFault{fmt::format("is an object or an array, not {}", named(type_)),
                         "name the field in it: NAME:TYPE=PATH, with dots between the names of the path"};
     case Scalar::Kind::boolean:

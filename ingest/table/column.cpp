@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "deltamatch/error.hpp"
@@ -26,6 +28,39 @@ std::int64_t take_number(std::string_view& text) noexcept {
   return number;
 }
 
+/// The name of the extension type in a schema's metadata: a count, then for each entry two texts behind their lengths. Empty if
+/// there is none.
+std::string_view extension_of(const char* metadata) noexcept {
+  if (metadata == nullptr) return {};
+  const auto take_length = [&] {
+    std::int32_t number = 0;
+    std::memcpy(&number, metadata, sizeof number);
+    metadata += sizeof number;
+    return number;
+  };
+  const auto take_text = [&] {
+    const auto size = static_cast<std::size_t>(take_length());
+    const std::string_view text(metadata, size);
+    metadata += size;
+    return text;
+  };
+  for (std::int32_t left = take_length(); left > 0; --left) {
+    const std::string_view key = take_text();
+    const std::string_view value = take_text();
+    if (key == "ARROW:extension:name") return value;
+  }
+  return {};
+}
+
+/// The kind of a column that has cells of both kinds.
+constexpr Cell::Kind kind_of_both(Cell::Kind a, Cell::Kind b) noexcept {
+  using Kind = Cell::Kind;
+  const auto is_number = [](Kind kind) { return kind == Kind::integer || kind == Kind::decimal || kind == Kind::real; };
+  if (a == b || b == Kind::null) return a;
+  if (a == Kind::null) return b;
+  return is_number(a) && is_number(b) ? std::max(a, b) : Kind::other;
+}
+
 /// Rounds down, also below zero.
 constexpr std::int64_t divided(std::int64_t value, std::int64_t divisor) noexcept {
   const std::int64_t quotient = value / divisor;
@@ -37,6 +72,9 @@ constexpr std::int64_t divided(std::int64_t value, std::int64_t divisor) noexcep
 Column::Column(const ArrowSchema& schema, bool nan_is_null)
     : name_(schema.name == nullptr ? "" : schema.name), nan_is_null_(nan_is_null) {
   read_format(schema.format);
+  const std::string_view extension = extension_of(schema.metadata);
+  if (!extension.empty() && (kind_ == Cell::Kind::integer || kind_ == Cell::Kind::real))
+    set(Type::unknown, Cell::Kind::other, fmt::format("column of the type {}", extension));
   if (schema.dictionary != nullptr) {
     dictionary_ = std::make_unique<Column>(*schema.dictionary, nan_is_null);
     kind_ = dictionary_->kind_;
@@ -53,12 +91,12 @@ Column::Column(const ArrowSchema& schema, bool nan_is_null)
 
 Column::Column(std::string name, std::string type, std::span<const Cell> cells)
     : name_(std::move(name)), type_name_(std::move(type)), type_(Type::cells), cells_(cells) {
+  kind_ = Cell::Kind::null;
   for (const Cell& cell : cells) {
-    if (cell.kind == Cell::Kind::null) continue;
-    kind_ = cell.kind;
-    scale_ = cell.scale;
-    break;
+    kind_ = kind_of_both(kind_, cell.kind);
+    scale_ = std::max(scale_, cell.scale);
   }
+  if (kind_ == Cell::Kind::null) kind_ = Cell::Kind::other;
 }
 
 void Column::set(Type type, Cell::Kind kind, std::string_view name) {
@@ -84,7 +122,7 @@ void Column::read_format(std::string_view format) {
                 {"vu", Type::text_view, Kind::text, "text"}, {"tdD", Type::scaled32, Kind::time, "date"},
                 {"tdm", Type::scaled64, Kind::time, "date"}, {"+l", Type::list32, Kind::other, "list"},
                 {"+L", Type::list64, Kind::other, "list"}};
-  set(Type::unknown, Kind::other, format);
+  set(Type::unknown, Kind::other, fmt::format("column of Arrow's type {}", format));
   for (const auto& known : simple) {
     if (format != known.format) continue;
     set(known.type, known.kind, known.name);
@@ -229,6 +267,7 @@ Cell Column::cell(std::int64_t row) const noexcept {
     case Type::scaled32:
       return integer(static_cast<Int128>(load<std::int32_t>(at)) * multiply_);
     case Type::scaled64:
+      if (nan_is_null_ && load<std::int64_t>(at) == std::numeric_limits<std::int64_t>::min()) return {};
       return integer(divide_ == 1 ? static_cast<Int128>(load<std::int64_t>(at)) * multiply_
                                   : divided(load<std::int64_t>(at), divide_));
     case Type::list32:

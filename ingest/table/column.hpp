@@ -16,10 +16,12 @@ namespace deltamatch::ingest {
 ///
 /// It reads integers of all widths, float and double, booleans, timestamps of every unit and dates. Decimals have up to 128
 /// bits. Texts may be large ones, views and dictionaries. Timestamps without a zone are UTC. What is finer than a microsecond
-/// is dropped. Cells of other types are Cell::Kind::other.
+/// is dropped. Cells of other types are Cell::Kind::other, and so are numbers of an extension type: only its makers know what
+/// they count.
 class Column {
  public:
-  /// `nan_is_null`: a NaN says that there is no value, as in pandas. Throws Error(usage) if the format is none of Arrow's.
+  /// `nan_is_null`: a NaN says that there is no value, as in pandas, and so does the least number of a timestamp, numpy's NaT.
+  /// Throws Error(usage) if the format is none of Arrow's.
   explicit Column(const ArrowSchema& schema, bool nan_is_null = false);
   /// A column of cells, which must stay.
   Column(std::string name, std::string type, std::span<const Cell> cells);
@@ -27,7 +29,8 @@ class Column {
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   /// What its values are, as messages say it: "int64", "text", "timestamp".
   [[nodiscard]] const std::string& type() const noexcept { return type_name_; }
-  /// The kind of its cells that are not null. Cells of columns of cells may be of other kinds, too.
+  /// The kind of its cells that are not null. If a column of cells has several, it is the number that can say all of them, or
+  /// else Cell::Kind::other.
   [[nodiscard]] Cell::Kind kind() const noexcept { return kind_; }
   /// Digits after the point of decimals.
   [[nodiscard]] std::int32_t scale() const noexcept { return scale_; }

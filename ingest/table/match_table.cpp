@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cstring>
 #include <map>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -93,6 +95,22 @@ void make_texts(Field& field, Kind kind) {
   for (Field& child : field.children) make_texts(child, kind);
 }
 
+/// The names of a query's edges. Those without one are called by their place, e1, or e1_2 if another edge is called e1.
+std::vector<std::string> names_of_edges(const Query& query) {
+  std::vector<std::string> names;
+  std::set<std::string, std::less<>> taken;
+  for (const QueryEdge& edge : query.edges) taken.insert(edge.name);
+  for (const QueryEdge& edge : query.edges) {
+    std::string name = edge.name;
+    const std::string place = "e" + std::to_string(names.size() + 1);
+    for (int turn = 1; name.empty() || (edge.name.empty() && taken.contains(name)); ++turn)
+      name = turn == 1 ? place : place + "_" + std::to_string(turn);
+    taken.insert(name);
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
 void put_id(ArrayBuilder& column, const Id& id) {
   if (column.field().format == arrow_type::int64) {
     column.integer(id.number());
@@ -128,6 +146,8 @@ class MatchTable::Writer {
                      {field_of(arrow_type::text, "sign"), field_of(arrow_type::int64, "batch"), field_of(times, "time"),
                       field_of(arrow_type::text, "query"), field_of(arrow_type::text, "id"), bindings_of(queries),
                       edges_of(times), field_of(arrow_type::list, "cause", {field_of(arrow_type::int32, "item")})});
+    for (std::size_t column = 0; column < rows_.children.size(); ++column)
+      rows_.children[column].arrow.nullable = column == time_of_match;
     make_builder();
   }
 
@@ -214,9 +234,9 @@ class MatchTable::Writer {
     }
     for (const Query& query : queries) {
       Names& names = queries_[query.name];
+      names.edges = names_of_edges(query);
       for (std::size_t e = 0; e < query.edges.size(); ++e) {
         const std::string& name = query.edges[e].name;
-        names.edges.push_back(name.empty() ? "e" + std::to_string(e + 1) : name);
         if (!query.edges[e].quantifier) continue;
         const auto vertex = std::ranges::find_if(
             fields, [&](const Field& field) { return field.arrow.name == name && field.arrow.format != arrow_type::list; });

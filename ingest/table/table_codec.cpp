@@ -117,7 +117,7 @@ class TableCodec final : public Codec, private PropertySource {
       case Cell::Kind::other:
         break;
     }
-    return {Scalar::Kind::composed};
+    return {Scalar::Kind::composed, cell.text};
   }
 
   /// Makes a decimal that is a whole number an integer.
@@ -217,10 +217,12 @@ class TableCodec final : public Codec, private PropertySource {
     return false;
   }
 
+  /// As in JSON, a text that is an id may hold any character.
   bool take_text_id(Role role, std::string_view text, Id& id) {
-    IdFault fault =
-        ids_ == IdKind::automatic && may_be_missing(text) && is_missing_value(text) ? IdFault::missing : IdFault::none;
-    if (fault == IdFault::none) fault = parse_id(text, ids_ == IdKind::integer ? IdKind::integer : IdKind::string, id);
+    IdFault fault = text.empty() ? IdFault::empty : IdFault::none;
+    if (ids_ == IdKind::automatic && may_be_missing(text) && is_missing_value(text)) fault = IdFault::missing;
+    if (ids_ == IdKind::integer) fault = parse_id(text, IdKind::integer, id);
+    if (ids_ != IdKind::integer) id = Id(text);
     if (fault == IdFault::none) [[likely]]
       return true;
     message_ = fmt::format("{} {}, the {}, {}", name(role), in_ticks(text), role_text(role),
@@ -361,6 +363,8 @@ class TableCodec final : public Codec, private PropertySource {
         return "bool";
       case Cell::Kind::time:
         return "time";
+      case Cell::Kind::other:
+        return std::string(cell.text);
       default:
         return column(role).type();
     }

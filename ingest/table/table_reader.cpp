@@ -30,6 +30,7 @@ class ChunkReader : public TableReader {
       throw Error(name_, "its chunks do not suit its schema", "give a table of a library that keeps to Arrow");
     rows_ = chunk_->length;
     first_ = chunk_->offset;
+    refuse_null_rows();
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       ArrowArray column = *chunk_->children[c];  // a view
       column.offset += first_;
@@ -39,6 +40,18 @@ class ChunkReader : public TableReader {
   }
 
  private:
+  /// A row of an array of structs may be null, although its members have values.
+  void refuse_null_rows() const {
+    const bool may_have = chunk_->null_count != 0 && chunk_->n_buffers > 0 && chunk_->buffers[0] != nullptr;
+    const auto* const validity = may_have ? static_cast<const std::uint8_t*>(chunk_->buffers[0]) : nullptr;
+    for (std::int64_t row = 0; may_have && row < rows_; ++row) {
+      const std::int64_t at = first_ + row;
+      if ((validity[at >> 3] >> (at & 7) & 1) != 0) continue;
+      throw Error(ErrorKind::usage, name_, fmt::format("a whole row is null, the row {} of its chunk", row),
+                  "leave such rows out, as array.drop_null() does");
+    }
+  }
+
   bool nan_is_null_;
   std::int64_t first_ = 0;
   ArrowOwner<ArrowArray> chunk_;

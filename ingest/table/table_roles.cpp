@@ -127,6 +127,7 @@ class Finder {
 
   void need(const Layout& layout, Role role, std::string_view what) const {
     if (layout.has(role)) return;
+    if (table_.columns().empty()) refuse("has no columns", fmt::format("give one that says {}, and further ones", what));
     refuse(fmt::format("no column says {}; the columns are {}", what, names()),
            fmt::format("name it: {}", spelling_("columns", fmt::format("{}=NAME", role_name(role)))));
   }
