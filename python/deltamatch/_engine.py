@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import sys
+import threading
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from deltamatch import _core
 from deltamatch._frames import give, kind_of, source_of
 from deltamatch._options import (
-    ColumnOptions,
     FrameOptions,
     PatternOptions,
+    RestoreOptions,
     Span,
+    check_columns,
     check_names,
     declare,
     graph_settings,
+    lists,
     microseconds,
     needs_columns,
     pattern_settings,
     read_settings,
     whole_number,
+    with_types,
 )
 from deltamatch._patterns import Patterns, query_error, read_patterns
-from deltamatch.errors import ConfigurationError, IncompleteError, InputWarning, RecordError
+from deltamatch.errors import ConfigurationError, Error, IncompleteError, InputWarning, RecordError
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -71,7 +78,17 @@ class Report:
     warnings: list[str] = field(default_factory=list)
 
 
-def _conclude(reading: _core.Reading, depth: int) -> Report:
+def _warn(text: str) -> None:
+    """Warns at the line that called the package."""
+    level = 1
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "deltamatch":
+        frame = frame.f_back
+        level += 1
+    warnings.warn(text, InputWarning, stacklevel=level)
+
+
+def _conclude(reading: _core.Reading) -> Report:
     """Ends reading, and warns of what is doubtful."""
     told = dict(reading.report())
     texts = [text for _, text in told.pop("warnings")]
@@ -84,8 +101,33 @@ def _conclude(reading: _core.Reading, depth: int) -> Report:
         if counts["partial_batches"]:
             texts.append(f"pattern {name}: stopped by max_matches in {counts['partial_batches']} batches, so the answer is partial")
     for text in texts:
-        warnings.warn(text, InputWarning, stacklevel=depth + 1)
+        _warn(text)
     return Report(**told, warnings=texts)
+
+
+@contextmanager
+def _interrupts() -> Iterator[None]:
+    """Raises KeyboardInterrupt again if a generator of the input raised it: Arrow's streams make a text of it."""
+    try:
+        yield
+    except Error as error:
+        if not str(error).rstrip().endswith("\nKeyboardInterrupt"):
+            raise
+        raise KeyboardInterrupt from error
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def _alone(method: Method) -> Method:
+    """Refuses to run a method of an engine while another one runs."""
+
+    @functools.wraps(method)
+    def guarded(self: Engine, *arguments: Any, **more: Any) -> Any:
+        with self._used():
+            return method(self, *arguments, **more)
+
+    return guarded  # type: ignore[return-value]
 
 
 class Engine:
@@ -99,15 +141,19 @@ class Engine:
                 matches = engine.process(frame)
 
     Arguments are those of ``deltamatch.replay`` about the graph, the columns and what becomes of bad rows. Types of attributes
-    that are not given follow from the first frame. Not thread-safe: one thread at a time may call it. It uses ``threads``
-    threads inside, by default all of the machine, and lets other threads of Python run meanwhile.
+    that are not given follow from the first frame. One thread at a time may call it: a call during another one raises
+    ``Error``. It uses ``threads`` threads inside, by default all of the machine, and lets other threads of Python run
+    meanwhile.
 
     Raises:
         ConfigurationError: arguments contradict each other.
     """
 
+    @lists(FrameOptions)
     def __init__(self, **options: Unpack[FrameOptions]) -> None:
-        check_names("Engine", options)
+        """Makes an engine with an empty graph."""
+        check_names(Engine.__init__, options)
+        self._lock = threading.Lock()
         self._options: dict[str, Any] = dict(options)
         self._held: _core.Engine | None = None
         self._closed = False
@@ -134,11 +180,14 @@ class Engine:
         noted = [*(pattern for pattern, _, _, _ in self._standing.values()), *self._noted]
         read = [pattern.attributes for pattern in noted]
         of_edges = set().union(*(edges for edges, _ in read)) if options.get("edges", "simple") != "simple" else set()
+        of_vertices = set().union(*(of for _, of in read))
+        edges = declare(options.get("attributes"), of_edges, frame, "attributes")
+        nodes = declare(options.get("vertex_attributes"), of_vertices, vertices, "vertex_attributes")
+        if frame is not None:
+            check_columns(frame, options, edges)
         self._declared = {
-            "attributes": declare(options.get("attributes"), of_edges, frame, "attributes", "frame"),
-            "vertex_attributes": declare(
-                options.get("vertex_attributes"), set().union(*(of for _, of in read)), vertices, "vertex_attributes", "vertices"
-            ),
+            "attributes": with_types(edges, frame, "attributes", "frame"),
+            "vertex_attributes": with_types(nodes, vertices, "vertex_attributes", "vertices"),
         }
         self._held = _core.Engine({**graph_settings(options), **self._declared})
         for name, (pattern, settings, listing, most) in self._standing.items():
@@ -149,6 +198,17 @@ class Engine:
         if self._closed:
             raise ConfigurationError.of("engine", "it is closed", "make another one")
         return self._held if self._held is not None else self._make(frame, vertices)
+
+    @contextmanager
+    def _used(self) -> Iterator[None]:
+        if not self._lock.acquire(blocking=False):
+            raise Error.of(
+                "engine", "another call is running, in another thread or before a signal", "give each thread an engine of its own, or let them take turns"
+            )
+        try:
+            yield
+        finally:
+            self._lock.release()
 
     def close(self) -> None:
         """Frees the graph. Nothing can be called afterwards."""
@@ -161,6 +221,7 @@ class Engine:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
+    @_alone
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a snapshot of graph, window, batch number and digest: a file that ``restore`` and the program read.
 
@@ -169,17 +230,17 @@ class Engine:
         self._engine().save(os.fspath(path))
 
     @classmethod
-    def restore(cls, path: str | os.PathLike[str], **options: Unpack[ColumnOptions]) -> Self:
+    @lists(RestoreOptions)
+    def restore(cls, path: str | os.PathLike[str], **options: Unpack[RestoreOptions]) -> Self:
         """Makes an engine with the state of a snapshot, which brings direction, window and attributes.
 
-        Arguments are those about columns and bad rows.
+        Options are those about columns and bad rows, and ``threads``.
 
         Raises:
             Error: the file is torn, corrupt or of another version.
         """
-        threads = int(options.pop("threads", 0))  # type: ignore[typeddict-item]
-        check_names("restore", options)
-        held = _core.Engine.restore(os.fspath(path), threads)
+        check_names(cls.restore, options)
+        held = _core.Engine.restore(os.fspath(path), options.get("threads", 0))
         saved = held.options
         engine = cls(**options, edges=saved["edges"], directed=saved["directed"], attributes={}, vertex_attributes={})
         engine._held = held
@@ -198,6 +259,8 @@ class Engine:
         except ConfigurationError as error:
             raise query_error(error, name) from None
 
+    @_alone
+    @lists(PatternOptions)
     def register(
         self,
         patterns: Patterns,
@@ -219,7 +282,7 @@ class Engine:
             QueryError: a pattern cannot be read, or does not fit the graph.
             ConfigurationError: a name is taken.
         """
-        check_names("register", options)
+        check_names(Engine.register, options)
         if max_matches is not None:
             whole_number(max_matches, "max_matches", 1, _EVERYTHING)
         read = read_patterns(patterns, self._options.get("directed", True))
@@ -240,7 +303,7 @@ class Engine:
                 added.append(pattern.name)
         except Exception:
             for name in added:
-                self.unregister(name)
+                self._remove(name)
             raise
         return added
 
@@ -249,8 +312,9 @@ class Engine:
         window, within = options["window"], pattern.within
         if window and within and within + (options["allowed_lateness"] or 0) > window:
             text = f"window: edges live for the window only, and matches of {pattern.name} may span more; make the window as long, or leave it out"
-            warnings.warn(text, InputWarning, stacklevel=3)
+            _warn(text)
 
+    @_alone
     def unregister(self, name: str) -> None:
         """Removes a standing pattern.
 
@@ -258,7 +322,12 @@ class Engine:
             ConfigurationError: there is none of that name.
         """
         if name not in self._standing:
-            raise ConfigurationError.of(f"pattern {name}", "there is no such pattern", f"registered are: {', '.join(self._standing) or 'none'}")
+            names = ", ".join(repr(other) for other in self._standing)
+            remedy = f"name one that is registered: {names}" if names else "register one first"
+            raise ConfigurationError.of(f"pattern {name}", "there is no such pattern", remedy)
+        self._remove(name)
+
+    def _remove(self, name: str) -> None:
         if self._held is not None:
             self._held.remove(self._ids.pop(name))
         del self._standing[name]
@@ -275,6 +344,7 @@ class Engine:
         settings = read_settings(self._options, self._declared, vertices)
         return engine.open(source, {**settings, **more})
 
+    @_alone
     def load(self, frame: Any, *, vertices: bool = False) -> Report:
         """Applies a frame without matching: the start graph, or with ``vertices`` the vertices with labels and attributes.
 
@@ -288,8 +358,9 @@ class Engine:
 
     def _load(self, source: _core.Source, *, vertices: bool, watch_ids: bool) -> Report:
         reading = self._open(source, vertices=vertices, watch_ids=watch_ids, read_ahead=1, batch=1 << 14, within_window=True)
-        self._engine().load(reading)
-        self._report = _conclude(reading, 3)
+        with _interrupts():
+            self._engine().load(reading)
+        self._report = _conclude(reading)
         return self._report
 
     def _read(self, patterns: Patterns | None) -> None:
@@ -297,6 +368,7 @@ class Engine:
         if patterns is not None:
             self._noted = read_patterns(patterns, self._options.get("directed", True))
 
+    @_alone
     def process(self, frame: Any) -> Any:
         """Applies a frame as one batch. Returns the matches that appeared and vanished, as a frame of the same kind.
 
@@ -312,7 +384,7 @@ class Engine:
         reading = self._open(source_of(frame, "frame"))
         for matches in self._run(reading, self._kind, _EVERYTHING, whole=True):
             pass
-        self._report = _conclude(reading, 2)
+        self._report = _conclude(reading)
         return matches
 
     def _run(self, reading: _core.Reading, kind: str, most: int, *, whole: bool = False) -> Iterator[Any]:
@@ -321,7 +393,8 @@ class Engine:
         more = True
         while more:
             try:
-                more = engine.advance(reading, most, whole)
+                with _interrupts():
+                    more = engine.advance(reading, most, whole)
             except RecordError as error:
                 error.matches = give(engine.take(), kind)
                 raise
@@ -332,6 +405,8 @@ class Engine:
 
     # The graph as it stands.
 
+    @_alone
+    @lists(PatternOptions)
     def match(self, patterns: Patterns, *, limit: int | None = None, timeout: Span | None = None, **options: Unpack[PatternOptions]) -> Any:
         """The matches of the graph as it stands, as a frame of the kind that came in last.
 
@@ -343,7 +418,7 @@ class Engine:
             QueryError: a pattern cannot be read, or does not fit.
             IncompleteError: the time-out ended it; ``found`` has the matches found.
         """
-        check_names("match", options)
+        check_names(Engine.match, options)
         if limit is not None:
             whole_number(limit, "limit", 1, _EVERYTHING)
         read = read_patterns(patterns, self._options.get("directed", True))
@@ -363,6 +438,8 @@ class Engine:
         except ConfigurationError as error:
             raise query_error(error, ", ".join(pattern.name for pattern in patterns)) from None
 
+    @_alone
+    @lists(PatternOptions)
     def count(self, patterns: Patterns, *, timeout: Span | None = None, **options: Unpack[PatternOptions]) -> dict[str, int]:
         """The number of matches of the graph as it stands, by pattern. Counts are exact, however large.
 
@@ -370,7 +447,7 @@ class Engine:
             IncompleteError: the time-out ended it; ``found`` has lower bounds.
         """
         counting = options.pop("count", None)
-        check_names("count", options)
+        check_names(Engine.count, options)
         chosen: dict[str, Any] = {**options, **({} if counting is None else {"count": counting})}
         read = read_patterns(patterns, self._options.get("directed", True))
         results, _ = self._match(read, chosen, False, None, timeout)
@@ -380,6 +457,7 @@ class Engine:
             raise _incomplete(f"pattern {', '.join(stopped)}", counts)
         return counts
 
+    @_alone
     def motifs(self, k: int, *, where: str | None = None, timeout: Span | None = None) -> Any:
         """How often each connected pattern of ``k`` vertices occurs as an induced subgraph: a frame of motif, name, vertices,
         edges and count. Directions, labels and parallel edges do not count.
@@ -394,6 +472,7 @@ class Engine:
         whole_number(k, "k", 2, 8)
         return self._mined(_core.motifs(self._engine(), k, where, self._threads(), microseconds(timeout, "timeout")), "motifs")
 
+    @_alone
     def cliques(self, k: int | None = None, *, list: bool = False, limit: int | None = None, timeout: Span | None = None) -> Any:
         """How many cliques of ``k`` vertices there are, or of every size: a frame of vertices and count.
 
@@ -425,6 +504,7 @@ class Engine:
             raise _incomplete(what, found)
         return found
 
+    @_alone
     def explain(self, pattern: str) -> str:
         """The plans of a pattern as text, with estimates from the graph."""
         (read,) = read_patterns(pattern, self._options.get("directed", True))
@@ -438,21 +518,25 @@ class Engine:
         return self._report
 
     @property
+    @_alone
     def batch(self) -> int:
         """The number of the latest batch: 0 before the first."""
         return self._engine().batch if self._held is not None else 0
 
     @property
+    @_alone
     def watermark(self) -> int | None:
         """The event time up to which the stream is complete, in microseconds since the epoch."""
         return self._engine().watermark if self._held is not None else None
 
     @property
+    @_alone
     def digest(self) -> str:
         """The running digest: equal for engines that took the same batches (contract, docs/contract.md)."""
         return self._engine().digest
 
     @property
+    @_alone
     def graph(self) -> dict[str, int]:
         """The number of ``vertices`` and ``edges``, and the ``bytes`` that they take."""
         return self._engine().graph

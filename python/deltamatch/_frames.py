@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from deltamatch import _core
+from deltamatch._options import readable
 from deltamatch._table import Table
 from deltamatch.errors import ConfigurationError
 
@@ -91,9 +92,12 @@ def _column_of_series(name: str, series: Any) -> _Column:
         return _column(name, series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy(), name)
     try:
         import pyarrow  # type: ignore[import-untyped]
-    except ImportError:
+
+        array = pyarrow.array(series, from_pandas=True)
+    except Exception:  # pyarrow is not installed, or does not know the type
         return name, "objects", list(series.astype(object))
-    array = pyarrow.array(series, from_pandas=True)
+    if isinstance(array.type, pyarrow.BaseExtensionType):  # such as periods, whose integers only pandas can read
+        return name, "objects", list(series.astype(object))
     if isinstance(array, pyarrow.ChunkedArray):
         array = array.combine_chunks()
     return name, "arrow", array.__arrow_c_array__()
@@ -101,6 +105,7 @@ def _column_of_series(name: str, series: Any) -> _Column:
 
 def _column(name: str, values: Any, where: str) -> _Column:
     """A column by itself, as Source.from_columns takes it."""
+    readable(name, where)
     if hasattr(values, "__arrow_c_array__"):
         return name, "arrow", values.__arrow_c_array__()
     if not _is_of(values, "numpy", "ndarray"):
@@ -111,15 +116,29 @@ def _column(name: str, values: Any, where: str) -> _Column:
 
     if values.ndim != 1:
         raise ConfigurationError.of(where, f"the column {name} has {values.ndim} dimensions", "give one value for each row")
-    if values.dtype.kind == "M":
-        unit = numpy.datetime_data(values.dtype)[0]
-        if unit not in _UNITS:
-            values, unit = values.astype("datetime64[us]"), "us"
-        return name, _UNITS[unit], numpy.ascontiguousarray(values).view("int64")
-    if values.dtype.kind in "iuf" and not values.dtype.isnative:
+    if isinstance(values, numpy.ma.MaskedArray):
+        if values.dtype.kind not in "fM":
+            return name, "objects", values.tolist()
+        values = values.filled(numpy.nan if values.dtype.kind == "f" else numpy.datetime64("NaT"))
+    if not values.dtype.isnative:
         values = values.astype(values.dtype.newbyteorder("="))
+    if values.dtype.kind == "M":
+        values = _with_unit(values)
+        return name, _UNITS[numpy.datetime_data(values.dtype)[0]], numpy.ascontiguousarray(values).view("int64")
+    if values.dtype.kind == "m":  # spans of time, which are no numbers
+        values = values.astype("timedelta64[us]")
     if values.dtype.str[1:] in _NUMBERS:
         return name, _NUMBERS[values.dtype.str[1:]], numpy.ascontiguousarray(values)
     if values.dtype.kind == "f":  # half and extended precision
         return name, "g", values.astype("float64")
     return name, "objects", values.tolist()
+
+
+def _with_unit(times: Any) -> Any:
+    """Times in a unit that Arrow has. Days and years become seconds. What is finer than a microsecond means nothing."""
+    import numpy
+
+    unit, count = numpy.datetime_data(times.dtype)
+    if unit in _UNITS:
+        return times if count == 1 else times.astype(f"datetime64[{unit}]")
+    return times.astype("datetime64[us]" if unit in ("ps", "fs", "as", "generic") else "datetime64[s]")

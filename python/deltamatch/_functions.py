@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
+import weakref
 from collections.abc import Iterator, Mapping
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from deltamatch import _core
 from deltamatch._engine import Engine, Report, _conclude
 from deltamatch._frames import kind_of, source_of
-from deltamatch._options import FrameOptions, Span, check_names, microseconds, whole_number
+from deltamatch._options import FrameOptions, Span, check_names, lists, microseconds, whole_number
 from deltamatch._patterns import Patterns
 from deltamatch._table import Table
 from deltamatch.errors import ConfigurationError
@@ -15,7 +19,7 @@ from deltamatch.errors import ConfigurationError
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
-    from typing_extensions import Unpack
+    from typing_extensions import Self, Unpack
 
     # pyarrow has no types: its tables are Any, and so is what comes back for them.
     Frame = TypeVar("Frame", pd.DataFrame, pl.DataFrame)
@@ -27,7 +31,10 @@ _EVERYTHING = (1 << 64) - 1
 
 
 class Replay(Iterator[Any]):
-    """The matches of a stream, frame by frame. ``report`` is there once all frames have been taken."""
+    """The matches of a stream, frame by frame. ``report`` is there once all frames have been taken.
+
+    A loop that ends early frees it once nothing refers to it; ``close`` or ``with`` does so at once.
+    """
 
     def __init__(self, engine: Engine, frame: Any, patterns: Patterns, matches: int, settings: dict[str, Any], arguments: dict[str, Any]) -> None:
         self.report: Report | None = None
@@ -44,22 +51,51 @@ class Replay(Iterator[Any]):
         if arguments["start"] is not None:
             engine._load(source_of(arguments["start"], "start"), vertices=False, watch_ids=True)
         engine._kind = kind
-        self._reading = engine._open(source, watch_ids=bool(given), read_ahead=1, within_window=True, **settings)
-        self._frames = engine._run(self._reading, kind, matches)
+        self._reading: _core.Reading | None = engine._open(source, watch_ids=bool(given), read_ahead=1, within_window=True, **settings)
+        self._frames: Iterator[Any] = engine._run(self._reading, kind, matches)
+        _open.add(self)
 
-    def _all(self) -> Iterator[Any]:
+    def _all(self) -> Any:
         """The one frame of all matches."""
-        (matches,) = self._frames
-        self.report = _conclude(self._reading, 4)
-        yield matches
+        with self._engine._used():
+            (matches,) = self._frames
+        self._conclude()
+        return matches
+
+    def _conclude(self) -> None:
+        if self._reading is not None:
+            self.report = _conclude(self._reading)
+            self.close()
 
     def __next__(self) -> Any:
-        frame = next(self._frames, None)
+        with self._engine._used():
+            frame = next(self._frames, None)
         if frame is None:
-            if self.report is None:
-                self.report = _conclude(self._reading, 2)
+            self._conclude()
             raise StopIteration
         return frame
+
+    def close(self) -> None:
+        """Ends it before its end: no more of the input is read. Waits until what is being read has come."""
+        self._reading = None
+        self._frames = iter(())
+        _open.discard(self)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+
+_open: weakref.WeakSet[Replay] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    """Ends the threads that still read before the interpreter is gone."""
+    for replay in list(_open):
+        replay.close()
 
 
 def _check_order(options: Mapping[str, Any], engine: Engine) -> None:
@@ -77,6 +113,7 @@ def _check_order(options: Mapping[str, Any], engine: Engine) -> None:
         raise ConfigurationError.of("allowed_lateness", "no pattern heeds how late records may come", "leave it out, or give within")
 
 
+@lists(FrameOptions)
 def stream(
     frame: Any,
     patterns: Patterns,
@@ -101,7 +138,7 @@ def stream(
         for matches in deltamatch.stream(payments, "config/patterns", edges="keyed"):
             handle(matches)
     """
-    check_names("stream", options)
+    check_names(stream, options)
     if batch is not None:
         whole_number(batch, "batch", 1)
     if max_matches is not None:
@@ -148,6 +185,7 @@ def replay(
     start: Any = None,
     **options: Unpack[FrameOptions],
 ) -> Table: ...
+@lists(FrameOptions)
 def replay(
     frame: Any,
     patterns: Patterns,
@@ -176,7 +214,7 @@ def replay(
         max_matches: stop a pattern in a batch after so many new and removed matches. A warning tells.
         vertices: a frame of vertices with their labels and attributes.
         start: a frame of edges that are there before the first batch.
-        options: about columns, the graph and the counting of matches; see docs/guide/python.md.
+        options: about columns, the graph and the counting of matches, as listed below.
 
     Returns:
         A frame of the kind that came in, with a row for each match. Its columns are ``sign`` (+ or -), ``batch``, ``time``,
@@ -189,12 +227,11 @@ def replay(
         QueryError: a pattern cannot be read, or does not fit the graph.
         RecordError: a row is refused; ``matches`` has what the rows before it gave.
     """
-    return next(
-        stream(
-            frame, patterns, within=within, batch=batch, batch_span=batch_span, max_ahead=max_ahead, max_matches=max_matches,
-            vertices=vertices, start=start, chunk=_EVERYTHING, **options,
-        )._all()
-    )
+    check_names(replay, options)
+    return stream(
+        frame, patterns, within=within, batch=batch, batch_span=batch_span, max_ahead=max_ahead, max_matches=max_matches,
+        vertices=vertices, start=start, chunk=_EVERYTHING, **options,
+    )._all()
 
 
 def _graph_of(frame: Any, vertices: Any, patterns: Patterns | None, options: Mapping[str, Any]) -> Engine:
@@ -220,6 +257,7 @@ def match(  # type: ignore[overload-overlap]
 def match(
     frame: object, patterns: Patterns, *, limit: int | None = None, timeout: Span | None = None, vertices: Any = None, **options: Unpack[FrameOptions]
 ) -> Table: ...
+@lists(FrameOptions)
 def match(
     frame: Any, patterns: Patterns, *, limit: int | None = None, timeout: Span | None = None, vertices: Any = None, **options: Unpack[FrameOptions]
 ) -> Any:
@@ -232,18 +270,19 @@ def match(
     Raises:
         IncompleteError: the time-out ended it; ``found`` has the matches found. Else as ``replay``.
     """
-    check_names("match", options)
+    check_names(match, options)
     with _graph_of(frame, vertices, patterns, options) as engine:
         return engine.match(patterns, limit=limit, timeout=timeout)
 
 
+@lists(FrameOptions)
 def count(frame: Any, patterns: Patterns, *, timeout: Span | None = None, vertices: Any = None, **options: Unpack[FrameOptions]) -> dict[str, int]:
     """The number of matches of each pattern in the graph that a frame of edges states. Exact, and faster than listing them.
 
     Raises:
         IncompleteError: the time-out ended it; ``found`` has lower bounds. Else as ``replay``.
     """
-    check_names("count", options)
+    check_names(count, options)
     with _graph_of(frame, vertices, patterns, options) as engine:
         return engine.count(patterns, timeout=timeout)
 
@@ -254,6 +293,7 @@ def motifs(  # type: ignore[overload-overlap]
 ) -> Frame: ...
 @overload
 def motifs(frame: object, k: int, *, where: str | None = None, timeout: Span | None = None, **options: Unpack[FrameOptions]) -> Table: ...
+@lists(FrameOptions)
 def motifs(frame: Any, k: int, *, where: str | None = None, timeout: Span | None = None, **options: Unpack[FrameOptions]) -> Any:
     """How often each connected pattern of ``k`` vertices (2 to 8) occurs in the graph that a frame of edges states.
 
@@ -267,7 +307,7 @@ def motifs(frame: Any, k: int, *, where: str | None = None, timeout: Span | None
     Raises:
         IncompleteError: the time-out ended it; ``found`` has lower bounds.
     """
-    check_names("motifs", options)
+    check_names(motifs, options)
     with _graph_of(frame, None, None, options) as engine:
         return engine.motifs(k, where=where, timeout=timeout)
 
@@ -280,6 +320,7 @@ def cliques(  # type: ignore[overload-overlap]
 def cliques(
     frame: object, k: int | None = None, *, list: bool = False, limit: int | None = None, timeout: Span | None = None, **options: Unpack[FrameOptions]
 ) -> Table: ...
+@lists(FrameOptions)
 def cliques(
     frame: Any, k: int | None = None, *, list: bool = False, limit: int | None = None, timeout: Span | None = None, **options: Unpack[FrameOptions]
 ) -> Any:
@@ -290,6 +331,6 @@ def cliques(
     Raises:
         IncompleteError: the time-out ended it; ``found`` has lower bounds, or the cliques found.
     """
-    check_names("cliques", options)
+    check_names(cliques, options)
     with _graph_of(frame, None, None, options) as engine:
         return engine.cliques(k, list=list, limit=limit, timeout=timeout)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from deltamatch import _core
+from deltamatch._options import readable
 from deltamatch.errors import ConfigurationError, QueryError
 
 __all__ = ["Patterns", "read_patterns"]
@@ -94,6 +95,8 @@ def _read_texts(sources: Iterable[str | os.PathLike[str]], directed: bool) -> li
     for source in sources:
         if not isinstance(source, (str, os.PathLike)):
             raise ConfigurationError.of("patterns", f"a {type(source).__name__} is no pattern", _REMEDY)
+        if isinstance(source, str):
+            readable(source, "pattern")
         if isinstance(source, os.PathLike) or _is_path(source):
             path = Path(source)
             read += [_read_file(file, directed) for file in (_files_of(path) if path.is_dir() else [path])]
@@ -131,6 +134,7 @@ def read_patterns(patterns: Patterns, directed: bool = True) -> list[_core.Patte
         for name, text in patterns.items():
             if not isinstance(name, str) or not isinstance(text, str):
                 raise ConfigurationError.of("patterns", f"{name!r}: {text!r} is no name and pattern", _REMEDY)
+            readable(name + text, "patterns")
         read = [_parse(text, name, f"pattern {name}", directed) for name, text in patterns.items()]
     else:
         single = isinstance(patterns, (str, os.PathLike))

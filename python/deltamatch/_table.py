@@ -14,6 +14,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Table"]
 
+# What a column of pandas is, by the format of Arrow and whether values may be missing. Other columns hold objects.
+_DTYPES = {
+    ("i", False): "int32",
+    ("l", False): "int64",
+    ("l", True): "Int64",
+    ("u", False): "str",
+    ("u", True): "str",
+    ("tsu:UTC", True): "datetime64[us, UTC]",
+}
+
 
 class Table:
     """A table of results in Arrow's memory.
@@ -56,15 +66,17 @@ class Table:
         return pyarrow.table(self)
 
     def to_pandas(self) -> pd.DataFrame:
-        """The table as a frame of pandas, which copies. Structs are dictionaries, lists are arrays or lists."""
+        """The table as a frame of pandas, which copies. Structs are dictionaries, and lists are lists.
+
+        Integers stay integers, also where values are missing: a column that may lack some is an ``Int64``.
+        """
         import pandas
 
-        try:
-            import pyarrow
-        except ImportError:
-            return pandas.DataFrame(self.to_pylist(), columns=self.column_names)
-        frame: pd.DataFrame = pyarrow.table(self).to_pandas()
-        return frame
+        columns = {
+            name: pandas.Series(self._held.values(place), dtype=_DTYPES.get((format_, nullable), "object"))
+            for place, (name, format_, nullable) in enumerate(self._held.columns)
+        }
+        return pandas.DataFrame(columns)
 
     def to_polars(self) -> pl.DataFrame:
         """The table as a frame of polars."""

@@ -7,7 +7,6 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -70,8 +69,26 @@ nb::dict to_dict(const Totals& totals) {
   return dict;
 }
 
+/// A table that an engine reads. Its end waits for the thread that reads ahead, which may have to run Python first.
+class OpenTable {
+ public:
+  explicit OpenTable(std::unique_ptr<Reading> reading) : reading_(std::move(reading)) {}
+  ~OpenTable() {
+    const nb::gil_scoped_release unlocked;
+    reading_.reset();
+  }
+  OpenTable(const OpenTable&) = delete;
+  OpenTable& operator=(const OpenTable&) = delete;
+
+  [[nodiscard]] Reading& reading() const noexcept { return *reading_; }
+
+ private:
+  std::unique_ptr<Reading> reading_;
+};
+
 /// What a table's rows became. Ends reading.
-Dict report(Reading& reading) {
+Dict report(OpenTable& table) {
+  Reading& reading = table.reading();
   std::vector<ingest::Warning> warnings;
   {
     const nb::gil_scoped_release unlocked;
@@ -116,22 +133,16 @@ Dict options_of(Session& session) {
   return dict;
 }
 
-std::optional<std::chrono::nanoseconds> nanoseconds(std::optional<std::int64_t> microseconds) {
-  if (!microseconds) return std::nullopt;
-  constexpr std::int64_t longest = std::int64_t{36'500} * 86'400 * 1'000'000;
-  return std::chrono::microseconds(std::min(*microseconds, longest));
-}
-
 }  // namespace
 
 void bind_engine(nb::module_& module) {
-  nb::class_<Reading>(module, "Reading", "A table that an engine reads.")
-      .def_prop_ro("totals", [](const Reading& reading) -> Dict { return to_dict(reading.totals()); })
+  nb::class_<OpenTable>(module, "Reading", "A table that an engine reads.")
+      .def_prop_ro("totals", [](const OpenTable& table) -> Dict { return to_dict(table.reading().totals()); })
       .def(
           "drain",
-          [](Reading& reading) {
+          [](OpenTable& table) {
             Session::Sums sums;
-            run_interruptible([&](const Stop& stop) { sums = Session::drain(reading, stop); });
+            run_interruptible([&](const Stop& stop) { sums = Session::drain(table.reading(), stop); });
             return std::tuple(sums.updates, sums.ids, sums.labels, sums.times);
           },
           "Reads all batches and forgets them: the updates, and sums of their ids, labels and times. For measurements.")
@@ -168,18 +179,21 @@ void bind_engine(nb::module_& module) {
       .def(
           "open",
           [](Session& session, Source& source, const Dict& settings) {
-            return session.open(source.take(), read_settings(settings, session.engine().options()));
+            return std::make_unique<OpenTable>(
+                session.open(source.take(), read_settings(settings, session.engine().options())));
           },
           "source"_a, "settings"_a)
       .def(
           "load",
-          [](Session& session, Reading& reading) { run_interruptible([&](const Stop& stop) { session.load(reading, stop); }); },
+          [](Session& session, OpenTable& table) {
+            run_interruptible([&](const Stop& stop) { session.load(table.reading(), stop); });
+          },
           "reading"_a)
       .def(
           "advance",
-          [](Session& session, Reading& reading, std::uint64_t matches, bool whole) {
+          [](Session& session, OpenTable& table, std::uint64_t matches, bool whole) {
             bool more = false;
-            run_interruptible([&](const Stop& stop) { more = session.advance(reading, matches, whole, stop); });
+            run_interruptible([&](const Stop& stop) { more = session.advance(table.reading(), matches, whole, stop); });
             return more;
           },
           "reading"_a, "matches"_a, "whole"_a,
@@ -193,7 +207,7 @@ void bind_engine(nb::module_& module) {
             options.query = query_options(settings, list);
             options.induced = std::exchange(options.query.induced, false);
             options.limit = limit;
-            options.timeout = nanoseconds(timeout);
+            options.timeout = timeout_of(timeout);
             std::vector<Query> queries;
             for (const Pattern& pattern : patterns) queries.push_back(pattern.query);
             Session::Found found;

@@ -6,6 +6,7 @@
 #include <exception>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "deltamatch/error.hpp"
 #include "ingest/stream.hpp"
@@ -31,6 +32,20 @@ void raise(const char* name, const char* text, const ErrorParts& parts, const nb
   }
 }
 
+/// A message of the library, which names options as the program has them. Here they are arguments.
+std::string as_arguments(std::string text) {
+  constexpr std::pair<std::string_view, std::string_view> options[] = {
+      {"--edges keyed", "edges='keyed'"},
+      {"--edges events", "edges='events'"},
+      {"--self-loops keep, in a configuration graph.self_loops: keep", "self_loops='keep'"},
+      {"--threads, engine.threads", "threads"}};
+  for (const auto& [option, argument] : options) {
+    for (std::size_t at = text.find(option); at != std::string::npos; at = text.find(option, at + argument.size()))
+      text.replace(at, option.size(), argument);
+  }
+  return text;
+}
+
 void translate(const std::exception_ptr& thrown, void* /*payload*/) {
   try {
     std::rethrow_exception(thrown);
@@ -39,7 +54,8 @@ void translate(const std::exception_ptr& thrown, void* /*payload*/) {
           std::string(reject_name(error.reason())));
   } catch (const Error& error) {
     const bool configuration = error.kind() == ErrorKind::configuration || error.kind() == ErrorKind::usage;
-    raise(configuration ? "ConfigurationError" : "Error", error.what(), take_apart(error.what()), nb::none(), {});
+    const std::string text = as_arguments(error.what());
+    raise(configuration ? "ConfigurationError" : "Error", text.c_str(), take_apart(text), nb::none(), {});
   }
 }
 

@@ -5,7 +5,6 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <optional>
 #include <span>
@@ -18,6 +17,7 @@
 #include "ingest/table/array_builder.hpp"
 #include "interruptible.hpp"
 #include "session.hpp"
+#include "settings.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -35,7 +35,7 @@ using Mined = std::pair<ArrowTable, bool>;
 MineOptions mine_options(unsigned threads, std::optional<std::int64_t> timeout, const Stop& stop) {
   MineOptions options;
   options.threads = threads;
-  if (timeout) options.timeout = std::chrono::microseconds(*timeout);
+  options.timeout = timeout_of(timeout);
   options.stop = [&stop] { return stop.load(); };
   return options;
 }
@@ -49,7 +49,8 @@ ArrowField count_field(const std::vector<Count>& counts) {
   for (const Count count : counts) most = std::max(most, count);
   if (most >= largest) throw Error("count", "a count has more than 38 digits", "count in the program, which writes all digits");
   const bool small = most <= static_cast<Count>(std::numeric_limits<std::int64_t>::max());
-  return {.format = small ? ingest::arrow_type::int64 : ingest::arrow_type::decimal(digits, 0), .name = "count"};
+  return {
+      .format = small ? ingest::arrow_type::int64 : ingest::arrow_type::decimal(digits, 0), .name = "count", .nullable = false};
 }
 
 void put_count(ArrayBuilder& column, Count count) {
@@ -81,10 +82,10 @@ Mined motifs(Session& session, unsigned k, const std::optional<std::string>& whe
   });
   std::vector<Count> counts;
   for (const Motif& motif : result.motifs) counts.push_back(motif.count);
-  ArrayBuilder rows = rows_of({{.format = ingest::arrow_type::text, .name = "motif"},
+  ArrayBuilder rows = rows_of({{.format = ingest::arrow_type::text, .name = "motif", .nullable = false},
                                {.format = ingest::arrow_type::text, .name = "name"},
-                               {.format = ingest::arrow_type::int32, .name = "vertices"},
-                               {.format = ingest::arrow_type::int32, .name = "edges"},
+                               {.format = ingest::arrow_type::int32, .name = "vertices", .nullable = false},
+                               {.format = ingest::arrow_type::int32, .name = "edges", .nullable = false},
                                count_field(counts)});
   for (const Motif& motif : result.motifs) {
     std::size_t column = 0;
@@ -105,7 +106,8 @@ Mined cliques(Session& session, std::optional<unsigned> k, unsigned threads, std
     result = count_cliques(SimpleGraph::of(session.engine()), k, mine_options(threads, timeout, stop));
   });
   if (k && result.counts.size() <= *k) result.counts.resize(*k + 1);
-  ArrayBuilder rows = rows_of({{.format = ingest::arrow_type::int32, .name = "vertices"}, count_field(result.counts)});
+  ArrayBuilder rows =
+      rows_of({{.format = ingest::arrow_type::int32, .name = "vertices", .nullable = false}, count_field(result.counts)});
   for (std::size_t size = k.value_or(1); size < result.counts.size(); ++size) {
     rows.child(0).integer(static_cast<std::int64_t>(size));
     put_count(rows.child(1), result.counts[size]);

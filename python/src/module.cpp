@@ -10,6 +10,8 @@
 
 NB_MODULE(_core, module) {
   module.doc() = "The library of deltamatch. Use the package deltamatch, which wraps it.";
+  // At the end of the interpreter, a generator that feeds a frame may keep the names of a program alive, and so an engine.
+  nanobind::set_leak_warnings(false);
   deltamatch::python::translate_errors();
   deltamatch::python::bind_table(module);
   deltamatch::python::bind_source(module);

@@ -101,6 +101,12 @@ QueryOptions query_options(const nb::dict& settings, bool list) {
   return options;
 }
 
+std::optional<std::chrono::nanoseconds> timeout_of(std::optional<std::int64_t> microseconds) {
+  if (!microseconds) return std::nullopt;
+  constexpr std::int64_t longest = std::int64_t{36'500} * 86'400 * 1'000'000;
+  return std::chrono::microseconds(std::min(*microseconds, longest));
+}
+
 ReadSettings read_settings(const nb::dict& settings, const EngineOptions& engine) {
   ReadSettings read;
   const nb::dict roles = nb::cast<nb::dict>(settings["roles"]);

@@ -3,6 +3,10 @@
 
 #include <nanobind/nanobind.h>
 
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
 #include "deltamatch/engine.hpp"
 #include "deltamatch/query_options.hpp"
 #include "ingest/stream.hpp"
@@ -16,6 +20,9 @@ using Dict = nanobind::typed<nanobind::dict, nanobind::str, nanobind::any>;
 [[nodiscard]] EngineOptions engine_options(const nanobind::dict& settings);
 /// How matches are told apart and counted. `list`: whether they are listed.
 [[nodiscard]] QueryOptions query_options(const nanobind::dict& settings, bool list);
+
+/// A time-out in microseconds. What is longer than a century is one: the clock's range ends some time after.
+[[nodiscard]] std::optional<std::chrono::nanoseconds> timeout_of(std::optional<std::int64_t> microseconds);
 
 /// How a table is read.
 struct ReadSettings {

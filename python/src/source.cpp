@@ -10,12 +10,17 @@
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <deque>
 #include <limits>
 #include <tuple>
 #include <vector>
 
 #include "deltamatch/error.hpp"
+#include "ingest/codec/doubts.hpp"
+#include "ingest/codec/fields.hpp"
+#include "ingest/table/table_roles.hpp"
+#include "settings.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -52,24 +57,30 @@ struct Texts {
   std::deque<std::string> made;
 };
 
-/// Turns objects into cells.
+/// Turns objects into cells. An object that cannot be read is Cell::Kind::other, so its row is refused if its column counts.
 class Reader {
  public:
-  explicit Reader(Texts& texts) : texts_(texts) {
-    const nb::object decimal = nb::module_::import_("decimal").attr("Decimal");
-    decimal_ = decimal;
-  }
+  explicit Reader(Texts& texts) : texts_(texts), decimal_(nb::module_::import_("decimal").attr("Decimal")) {}
 
   Cell read(PyObject* object) {
-    Cell cell;
-    if (object == Py_None) return cell;
+    if (object == Py_None) return {};
+    try {
+      return value(object);
+    } catch (nb::python_error& error) {
+      if (!error.matches(PyExc_Exception)) throw;
+      return unreadable(object, nb::cast<std::string>(nb::repr(error.value())));
+    } catch (const nb::cast_error&) {
+      return unreadable(object, "its text is none");
+    }
+  }
+
+ private:
+  Cell value(PyObject* object) {
     if (PyUnicode_Check(object)) {
       Py_ssize_t size = 0;
       const char* const text = PyUnicode_AsUTF8AndSize(object, &size);
       if (text == nullptr) throw nb::python_error();
-      cell.kind = Cell::Kind::text;
-      cell.text = {text, static_cast<std::size_t>(size)};
-      return cell;
+      return {.kind = Cell::Kind::text, .text = {text, static_cast<std::size_t>(size)}};
     }
     if (PyBool_Check(object)) return {.kind = Cell::Kind::boolean, .number = object == Py_True};
     if (PyLong_Check(object)) return integer(object);
@@ -77,7 +88,6 @@ class Reader {
     return other(nb::borrow(object));
   }
 
- private:
   static Cell real(double value) {
     if (std::isnan(value)) return {};
     return {.kind = Cell::Kind::real, .real = value};
@@ -87,15 +97,24 @@ class Reader {
     int overflow = 0;
     const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
     if (overflow == 0) return {.kind = Cell::Kind::integer, .number = value};
-    const auto far = static_cast<ingest::Int128>(std::numeric_limits<std::int64_t>::max()) * 4;  // refused as beyond 64 bits
-    return {.kind = Cell::Kind::integer, .number = overflow > 0 ? far : -far};
+    return far(nb::str(nb::handle(object)), 0);
+  }
+
+  /// A number that is kept as its digits, because 128 bits may not hold it.
+  Cell far(const nb::object& digits, std::int32_t scale) {
+    Cell cell = text(digits);
+    cell.kind = scale == 0 ? Cell::Kind::integer : Cell::Kind::decimal;
+    cell.scale = scale;
+    cell.number = std::numeric_limits<ingest::Int128>::max();
+    return cell;
   }
 
   Cell other(const nb::object& object) {
     if (nb::isinstance(object, decimal_)) return decimal(object);
-    const std::string type = nb::cast<std::string>(object.type().attr("__name__"));
+    const std::string type = type_of(object);
     if (type == "NAType" || type == "NaTType") return {};
-    if (nb::hasattr(object, "isoformat")) return text(object.attr("isoformat")());
+    if (type == "datetime64") return time(nb::str(object.attr("astype")("datetime64[us]")), type);
+    if (nb::hasattr(object, "isoformat")) return time(object.attr("isoformat")(), type);
     if (PyIndex_Check(object.ptr()) != 0) {
       const nb::object number = nb::steal(PyNumber_Index(object.ptr()));
       if (!number.is_valid()) throw nb::python_error();
@@ -104,42 +123,63 @@ class Reader {
     if (nb::hasattr(object, "item")) {  // a scalar of numpy
       const nb::object item = object.attr("item")();
       if (!nb::hasattr(item, "item")) {
-        Cell cell = read(item.ptr());
-        if (cell.kind == Cell::Kind::text) cell.text = texts_.made.emplace_back(cell.text);
+        Cell cell = value(item.ptr());
+        if (!cell.text.empty()) cell.text = texts_.made.emplace_back(cell.text);
         return cell;
       }
     }
-    Cell cell{.kind = Cell::Kind::other};
-    cell.text = texts_.made.emplace_back(type);
-    return cell;
+    return {.kind = Cell::Kind::other, .text = texts_.made.emplace_back(type)};
   }
 
   /// Decimals are exact: their digits and exponent are taken as they are.
   Cell decimal(const nb::object& object) {
     if (!nb::cast<bool>(object.attr("is_finite")())) {
       if (nb::cast<bool>(object.attr("is_nan")())) return {};
-      return text(nb::str(object));
+      return {.kind = Cell::Kind::real, .real = PyFloat_AsDouble(object.ptr())};
     }
     const nb::object parts = object.attr("as_tuple")();
     const auto exponent = nb::cast<std::int64_t>(parts.attr("exponent"));
     const auto digits = nb::cast<nb::tuple>(parts.attr("digits"));
-    constexpr std::size_t most_digits = 36;
-    if (exponent > 0 || exponent < -static_cast<std::int64_t>(most_digits) || nb::len(digits) > most_digits)
-      return text(nb::str(object));
+    constexpr std::int64_t most_digits = 36;
+    constexpr std::int64_t most_written = 1000;
+    const auto count = static_cast<std::int64_t>(nb::len(digits));
+    if (std::abs(exponent) + count > most_digits) {
+      const bool whole = exponent >= 0;
+      const nb::object text =
+          std::abs(exponent) > most_written ? nb::str(object) : nb::str(nb::object(object.attr("__format__")("f")));
+      return far(text, whole ? 0 : 1);
+    }
     ingest::Int128 number = 0;
     for (const nb::handle digit : digits) number = number * 10 + nb::cast<int>(digit);
+    for (std::int64_t zero = 0; zero < exponent; ++zero) number *= 10;
     if (nb::cast<int>(parts.attr("sign")) == 1) number = -number;
+    if (exponent >= 0) return {.kind = Cell::Kind::decimal, .number = number};
     return {.kind = Cell::Kind::decimal, .scale = static_cast<std::int32_t>(-exponent), .number = number};
   }
 
-  Cell text(const nb::object& object) {
-    Cell cell{.kind = Cell::Kind::text};
-    cell.text = texts_.made.emplace_back(nb::cast<std::string>(object));
-    return cell;
+  /// A time as ISO 8601.
+  Cell time(const nb::object& iso, const std::string& type) {
+    const auto text = nb::cast<std::string>(iso);
+    if (text == "NaT") return {};
+    if (const auto time = times_.read(text)) return {.kind = Cell::Kind::time, .number = *time};
+    return {.kind = Cell::Kind::other, .text = texts_.made.emplace_back(fmt::format("{} {}", type, text))};
   }
+
+  Cell text(const nb::object& object) {
+    return {.kind = Cell::Kind::text, .text = texts_.made.emplace_back(nb::cast<std::string>(object))};
+  }
+
+  Cell unreadable(PyObject* object, const std::string& why) {
+    constexpr std::size_t longest = 200;
+    std::string text = fmt::format("{} that cannot be read ({})", type_of(nb::borrow(object)), why.substr(0, longest));
+    return {.kind = Cell::Kind::other, .text = texts_.made.emplace_back(std::move(text))};
+  }
+
+  static std::string type_of(const nb::object& object) { return nb::cast<std::string>(object.type().attr("__name__")); }
 
   Texts& texts_;
   nb::object decimal_;
+  ingest::TimeReader times_{ingest::TimeUnit::seconds, ""};
 };
 
 /// A column of a list of objects.
@@ -278,12 +318,22 @@ void bind_source(nb::module_& module) {
       .def_prop_ro(
           "columns",
           [](const Source& source) {
-            std::vector<std::tuple<std::string, std::string, int>> columns;
+            std::vector<std::tuple<std::string, std::string, int, std::string>> columns;
             for (const ingest::Column& column : source.table().columns())
-              columns.emplace_back(column.name(), kind_name(column.kind()), column.scale());
+              columns.emplace_back(column.name(), kind_name(column.kind()), column.scale(), column.type());
             return columns;
           },
-          "Name, kind and scale of each column.");
+          "Name, kind, scale and type of each column.")
+      .def(
+          "check",
+          [](const Source& source, const Dict& settings, const Dict& graph) {
+            const ReadSettings read = read_settings(settings, engine_options(graph));
+            ingest::Doubts doubts(read.options.spelling);
+            ingest::CodecOptions codec = read.options.codec;
+            codec.doubts = &doubts;
+            static_cast<void>(ingest::lay_out(source.table(), read.roles, codec));
+          },
+          "settings"_a, "graph"_a, "Finds the columns of edges. Raises ConfigurationError if one is missing.");
 }
 
 }  // namespace deltamatch::python

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pathlib
 import random
 import subprocess
+import threading
 
 import pandas as pd
 import polars as pl
@@ -54,7 +55,7 @@ def test_patterns_come_and_go() -> None:
     with pytest.raises(deltamatch.ConfigurationError, match="'pairs' is taken"):
         engine.register({"pairs": TRIANGLE})
     engine.unregister("pairs")
-    with pytest.raises(deltamatch.ConfigurationError, match="registered are: pattern"):
+    with pytest.raises(deltamatch.ConfigurationError, match="name one that is registered: 'pattern'"):
         engine.unregister("pairs")
     assert len(engine.process({"source": [1, 2], "target": [2, 1]})) == 0
     engine.register({"counted": "(a)-->(b)"}, list=False)
@@ -158,3 +159,45 @@ def test_labels_that_are_categories_of_polars_or_pandas() -> None:
     ]
     for frame in frames:
         assert deltamatch.count(frame, "(a)-[:PAY]->(b)-[:REFUND]->(c)") == {"pattern": 1}
+
+
+def test_one_thread_at_a_time_uses_an_engine() -> None:
+    engine = deltamatch.Engine(threads=1)
+    engine.register("(a)-->(b)")
+    told: list[BaseException] = []
+
+    def work(seed: int) -> None:
+        draw = random.Random(seed)
+        for _ in range(100):
+            try:
+                engine.process({"source": [draw.randrange(50) for _ in range(50)], "target": [draw.randrange(50) for _ in range(50)]})
+                assert engine.graph["vertices"] <= 50
+            except deltamatch.Error as error:
+                told.append(error)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with engine._used(), pytest.raises(deltamatch.Error, match="engine: another call is running"):
+        engine.count("(a)-->(b)")
+    assert all("let them take turns" in str(error) for error in told)
+    assert engine.graph["edges"] > 0
+
+
+def test_a_restored_engine_keeps_to_its_threads(tmp_path: pathlib.Path) -> None:
+    engine = deltamatch.Engine()
+    engine.load({"source": [1, 2, 3], "target": [2, 3, 1]})
+    engine.save(tmp_path / "graph.snapshot")
+    restored = deltamatch.Engine.restore(tmp_path / "graph.snapshot", threads=1)
+    assert restored._threads() == 1 and restored._engine().options["threads"] == 1
+    assert restored.cliques(3).to_pylist() == [{"vertices": 3, "count": 1}]
+    with pytest.raises(TypeError, match=r"restore\(\) got an unexpected keyword argument 'window'"):
+        deltamatch.Engine.restore(tmp_path / "graph.snapshot", window="1h")  # type: ignore[call-arg]
+
+
+def test_a_long_time_out_is_none() -> None:
+    frame = {"source": [1, 2, 1], "target": [2, 3, 3]}
+    assert deltamatch.motifs(frame, 3, timeout="200000d").to_pylist()[1]["count"] == 1
+    assert deltamatch.cliques(frame, 3, timeout="200000d").to_pylist() == [{"vertices": 3, "count": 1}]

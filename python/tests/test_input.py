@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import inspect
 import pathlib
 from typing import Any
 
@@ -145,6 +146,56 @@ def test_wrong_arguments_say_what_to_give(frame: Any, options: dict[str, Any], t
 def test_an_unknown_argument_is_a_type_error() -> None:
     with pytest.raises(TypeError, match="unexpected keyword argument 'windows'"):
         deltamatch.replay({"source": [1], "target": [2]}, EDGE, windows="1h")  # type: ignore[call-arg]
+
+
+def test_an_unknown_argument_is_told_by_the_function_that_was_called() -> None:
+    frame = {"source": [1], "target": [2]}
+    engine = deltamatch.Engine()
+    calls = {
+        r"replay\(\) .* 'windows'. Did you mean 'window'\?": lambda: deltamatch.replay(frame, EDGE, windows="1h"),  # type: ignore[call-arg]
+        r"stream\(\) .* 'patern'": lambda: deltamatch.stream(frame, EDGE, patern="1h"),  # type: ignore[call-arg]
+        r"count\(\) .* 'moed'. Did you mean 'mode'\?": lambda: engine.count(EDGE, moed="x"),  # type: ignore[call-arg]
+        r"register\(\) .* 'source'": lambda: engine.register(EDGE, source="x"),  # type: ignore[call-arg]
+        r"Engine\(\) .* 'edge'. Did you mean 'edges'\?": lambda: deltamatch.Engine(edge="keyed"),  # type: ignore[call-arg]
+    }
+    for text, call in calls.items():
+        with pytest.raises(TypeError, match=text):
+            call()
+
+
+def test_signatures_and_help_list_all_options() -> None:
+    for function in (deltamatch.replay, deltamatch.stream, deltamatch.match, deltamatch.count, deltamatch.motifs, deltamatch.cliques, deltamatch.Engine):
+        parameters = inspect.signature(function).parameters
+        assert parameters["edges"].default == "simple" and parameters["window"].kind is inspect.Parameter.KEYWORD_ONLY
+        assert "options" not in parameters
+    assert "    window: how long edges live, such as '24h'." in str(inspect.getdoc(deltamatch.replay))
+    assert list(inspect.signature(deltamatch.Engine.count).parameters) == ["self", "patterns", "timeout", "mode", "count", "induced"]
+    assert "threads" in inspect.signature(deltamatch.Engine.restore).parameters
+
+
+def test_remedies_are_arguments() -> None:
+    frame = {"source": [1], "target": [2], "amount": [3]}
+    error = wrong(frame, NAMED + " WHERE t.amount > 1")
+    assert "edges='keyed'" in error.remedy and "--" not in error.remedy
+    error = wrong(frame, "(a)-->(a)")
+    assert error.remedy == "keep them: self_loops='keep'"
+
+
+def test_missing_ends_are_told_before_missing_types() -> None:
+    for options in ({}, {"attributes": ["amount"]}, {"attributes": ["sum"]}):
+        error = wrong({"payer": [1], "payee": [2], "amount": [0.5]}, NAMED + " WHERE t.amount > 1", edges="events", **options)
+        assert "no column says the sources of edges" in error.what
+    error = wrong({"source": [1], "target": [2]}, edges="events", attributes=["sum"])
+    assert error.what == "there is no column `sum`; the columns are `source`, `target`"
+    assert error.remedy == "name the column of the attribute: attributes={'sum': 'decimal(2)=COLUMN'}, or leave the attribute out"
+    error = wrong({"source": [1], "target": [2], "it": pa.array([[1]])}, edges="events", attributes=["it"])
+    assert error.what == "the column `it` is a list of int64, which no attribute can be"
+    assert "frame: has no columns" in str(wrong({})) and "frame: has no columns" in str(wrong(pd.DataFrame()))
+
+
+def test_attributes_that_are_none_are_refused() -> None:
+    for nothing in ([None], 5, {3: "int"}, {"a": 3}, [""]):
+        assert "declares no attribute" in str(wrong({"source": [1], "target": [2]}, edges="events", attributes=nothing))
 
 
 def test_a_pattern_that_cannot_be_read_points_at_its_place() -> None:

@@ -7,6 +7,8 @@ import itertools
 import pathlib
 import random
 import signal
+import subprocess
+import sys
 import threading
 import time
 import warnings
@@ -203,3 +205,47 @@ def test_ctrl_c_ends_a_long_run_and_other_threads_go_on() -> None:
         done.set()
     assert time.monotonic() - began < 60
     assert len(ticks) > 5
+
+
+def slow(rows: int, seconds: float, last: BaseException | None = None) -> pa.RecordBatchReader:
+    """A stream of a path, row by row, each of which takes time in Python."""
+
+    def batches() -> Any:
+        for row in range(rows):
+            time.sleep(seconds)
+            yield pa.record_batch({"source": [row], "target": [row + 1]})
+        if last is not None:
+            raise last
+
+    return pa.RecordBatchReader.from_batches(pa.schema({"source": pa.int64(), "target": pa.int64()}), batches())
+
+
+def test_a_stream_of_a_slow_generator_may_be_left_early() -> None:
+    for matches in deltamatch.stream(slow(1000, 0.02), "(a)-->(b)", batch=1, chunk=1):
+        assert len(matches) == 1
+        break
+    with deltamatch.stream(slow(1000, 0.02), "(a)-->(b)", batch=1, chunk=1) as frames:
+        assert len(next(frames)) == 1
+    assert list(frames) == [] and frames.report is None
+
+
+def test_the_interpreter_ends_while_a_stream_is_open() -> None:
+    program = """
+import time, deltamatch, pyarrow as pa
+def batches():
+    for row in range(1000):
+        time.sleep(0.02)
+        yield pa.record_batch({"source": [row], "target": [row + 1]})
+reader = pa.RecordBatchReader.from_batches(pa.schema({"source": pa.int64(), "target": pa.int64()}), batches())
+frames = deltamatch.stream(reader, "(a)-->(b)", batch=1, chunk=1)
+print(len(next(frames)))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "1\n", "")
+
+
+def test_what_a_generator_raises_ends_the_call() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        deltamatch.replay(slow(1, 0, KeyboardInterrupt()), "(a)-->(b)")
+    with pytest.raises(deltamatch.Error, match="ValueError: no more"):
+        deltamatch.replay(slow(1, 0, ValueError("no more")), "(a)-->(b)")
