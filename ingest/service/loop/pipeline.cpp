@@ -20,6 +20,7 @@ using namespace std::chrono_literals;
 
 constexpr auto missing_patience = 15s;  // time for missing partitions to appear at the start
 constexpr auto stalled_after = 10s;     // a commit that takes longer is reported
+constexpr auto sink_time = 1s;          // for sinks at a stop, before whoever owns the application next feeds them
 constexpr auto longest_wait = 200ms;    // bound on the delay of a request, or of noticing the committer's failure, without
                                         // input
 
@@ -417,11 +418,12 @@ void Pipeline::finish() {
     throw Error("service", "the last batches could not be committed within shutdown_timeout",
                 "the next start reads them again");
   }
-  // The snapshot comes first: sinks that do not answer would use up its time, and the log has what they lack. If the engine has
-  // settled a batch that must not be committed, it is not saved.
+  // If the engine has settled a batch that must not be committed, it is not saved.
   if (!exceeded_) snapshotter_->save_now(engine_, last_);
-  if (!deliverer_->stop(deadline)) {
-    context_.journal.tell(Level::warn, "some alerts are not delivered yet; the next start delivers them", {});
+  // Another instance cannot work before this one has given the application up, and it gives the sinks what they lack. So sinks
+  // only get the time to end what is under way.
+  if (!deliverer_->stop(std::min(deadline, Clock::now() + sink_time))) {
+    context_.journal.tell(Level::warn, "some alerts are not delivered yet; the next owner delivers them", {});
   }
   committer_->note_deliveries(deadline);
   log_->sync();

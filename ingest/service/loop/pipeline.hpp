@@ -78,11 +78,12 @@ class Pipeline {
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
 
-  /// Works until a stop is requested. Then what was read is matched and committed, the sinks get the rest of
-  /// options.shutdown_timeout, and a snapshot is made. If a batch is still being matched after half of that time, it is
-  /// abandoned. Nothing of it is committed, and the next start processes it again. The queries of `first` stand from the first
-  /// batch on. `ready` is called once they stand and reading begins. Throws Error if it cannot continue; what was committed
-  /// stays. Error(record) means that a record, or a query over its budget, should stop the service.
+  /// Works until a stop is requested. Then what was read is matched and committed, a snapshot is made, and the sinks get a
+  /// second. What they lack then, the next owner gives them. If a batch is still being matched after half of
+  /// options.shutdown_timeout, it is abandoned. Nothing of it is committed, and the next start processes it again. The queries
+  /// of `first` stand from the first batch on. `ready` is called once they stand and reading begins. Throws Error if it cannot
+  /// continue; what was committed stays. Error(record) means that a record, or a query over its budget, should stop the
+  /// service.
   void run(QueryWish first, const std::stop_token& stop, const std::function<void()>& ready);
 
   /// Replaces the standing queries between two batches, and waits until that is committed. It also waits for run(), which must
