@@ -8,6 +8,8 @@ import { type Zone, count, shown, time, zoneName } from "./text";
 
 const page = 100; // rows
 
+let linked = new URLSearchParams(location.search).get("id") ?? ""; // the match that a link to the page names; used once
+
 function Sign({ alert, gone }: { alert: Alert; gone: boolean }) {
   if (alert.sign === "") return <span class="sign report">!</span>;
   const words = alert.sign === "-" ? "vanished" : gone ? "appeared, and vanished since" : "appeared";
@@ -101,7 +103,8 @@ function Notes({ feed }: { feed: Feed }) {
 
 export function Alerts({ stream, names, counted, zone }: { stream: AlertStream; names: string[]; counted: string[]; zone: Zone }) {
   const feed = useStore(stream.store);
-  const [text, setText] = useState("");
+  const [text, setText] = useState(linked);
+  const sought = useRef(linked);
   const [frozen, freeze] = useState<Feed | undefined>();
   const [chosen, choose] = useState<Alert | undefined>();
   const [rows, setRows] = useState(page);
@@ -113,6 +116,15 @@ export function Alerts({ stream, names, counted, zone }: { stream: AlertStream; 
     () => (wanted === "" ? view.alerts : view.alerts.filter((alert) => alert.text.includes(wanted) || alert.summary.toLowerCase().includes(wanted))),
     [view.alerts, wanted],
   );
+  useEffect(() => {
+    linked = "";
+  }, []);
+  useEffect(() => {
+    const alert = sought.current === "" ? undefined : feed.alerts.find((each) => each.id === sought.current);
+    if (!alert) return;
+    sought.current = "";
+    choose(alert);
+  }, [feed.alerts]);
   useEffect(() => {
     if (chosen) detail.current?.focus();
   }, [chosen]);

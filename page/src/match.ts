@@ -54,7 +54,7 @@ export function alertOf(place: string, json: string): Alert {
   const summary = isObject(bindings)
     ? Object.entries(bindings)
         .map(([name, id]) => `${name} = ${Array.isArray(id) ? id.map(idText).join(" → ") : idText(id)}`)
-        .join("   ")
+        .join(", ")
     : "";
   if (!isObject(value) || query === "") throw new Error("this is no alert");
   return {

@@ -33,6 +33,11 @@ test("numbers keep all their digits, and ids differ by type", () => {
   assert.equal(graph.keyName, "key");
 });
 
+test("the vertices of a match are set apart", () => {
+  const alert = alertOf("3.0", '{"v":1,"id":"0f","query":"q","sign":"+","batch":3,"time":null,"bindings":{"a":"acct-1","t":["acct-2","acct-3"]},"edges":[],"cause":[]}');
+  assert.equal(alert.summary, "a = acct-1, t = acct-2 → acct-3");
+});
+
 test("paths of both versions become their steps", () => {
   const one = graphOf(
     alertOf(

@@ -164,6 +164,16 @@ class Page(ServiceTest):
                          or one["y"] + one["height"] <= other["y"] + 2 or other["y"] + other["height"] <= one["y"] + 2)
                 self.assertTrue(apart, (one, other))
 
+    def test_a_link_opens_its_alert(self):
+        url = self.start_payments()
+        self.send_ring()
+        self.send(payment(10, "x1", "y1", "5000.00", 1_767_650_000), payment(11, "y1", "x1", "4900.00", 1_767_650_060))
+        (ring,) = [alert["id"] for alert in map(json.loads, self.alert_lines()) if alert["query"] == "ring"]
+        self.browse(url + "?id=" + ring)
+        self.wait(lambda: self.text("section.detail dd.id") == ring, "the match")
+        self.assertEqual([row[0] for row in self.rows()], ["ring"])
+        self.check_clean()
+
     def test_filters_pause_and_keys(self):
         url = self.start_payments()
         self.send_ring()
