@@ -58,6 +58,8 @@ if(DELTAMATCH_SERVICE)
   install(FILES ${PROJECT_BINARY_DIR}/page/dist/licences.txt DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME page-licences.txt COMPONENT program)
 endif()
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
+# The files in config and the program's messages name pages as docs/guide/operating.md.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/deltamatchConfig.cmake.in ${PROJECT_BINARY_DIR}/deltamatchConfig.cmake
                               INSTALL_DESTINATION ${deltamatch_package_dir})
