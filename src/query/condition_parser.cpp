@@ -143,7 +143,8 @@ std::string in_known_unit(std::string_view digits, std::string_view word) {
   constexpr std::size_t most_digits = 12;
   if (other == other_units.end() || digits.size() > most_digits) return {};
   const auto number = condition::read_duration(fmt::format("{}us", digits));
-  return number ? fmt::format("{}{}", number->microseconds * other->times, other->unit) : std::string();
+  std::string known = number ? fmt::format("{}{}", number->microseconds * other->times, other->unit) : std::string();
+  return condition::read_duration(known) ? known : std::string();
 }
 
 /// Refuses a duration whose unit the language does not know.

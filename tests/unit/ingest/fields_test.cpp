@@ -187,5 +187,11 @@ TEST(InTicks, IsPrintableAndShort) {
   EXPECT_LT(in_ticks(std::string(1000, 'x')).size(), 60u);
 }
 
+TEST(InTicks, ShowsLettersOfUtf8AndNothingThatNobodySees) {
+  EXPECT_EQ(in_ticks("Empf\xc3\xa4nger (\xe2\x82\xac)"), "`Empf\xc3\xa4nger (\xe2\x82\xac)`");
+  EXPECT_EQ(in_ticks("a\xc2\xa0\xe2\x80\x8b\xef\xbb\xbf"), "`a\\xc2\\xa0\\xe2\\x80\\x8b\\xef\\xbb\\xbf`");
+  EXPECT_EQ(in_ticks("x\xc3\xa4", 2), "`x\xc3\xa4`");  // no letter is cut
+}
+
 }  // namespace
 }  // namespace deltamatch::ingest
