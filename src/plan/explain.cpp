@@ -180,7 +180,7 @@ class Writer {
   void rooted(const RootedPlan& plan) {
     held_ = {vertex(plan.vertex)};
     line(0, "root {}, every data vertex", held_[0]);
-    line(1, "count: sum {}{}, cost about {}", plural(plan.count.terms.size(), "term"), divided(plan.count.divisor),
+    line(1, "count: sum {}{}, cost about {} in all", plural(plan.count.terms.size(), "term"), divided(plan.count.divisor),
          figure(plan.count.cost));
     terms(plan.count);
   }
@@ -226,7 +226,7 @@ class Writer {
       return;
     }
     const std::vector<std::string> prefix(held_.begin() + 2, held_.end());
-    line(1, "count: {}{}, sum {}{}, cost about {}",
+    line(1, "count: {}{}, sum {}{}, cost about {} an anchor",
          prefix.empty() ? "enumerate nothing" : fmt::format("enumerate {}", fmt::join(prefix, " ")),
          count.ordered ? " under the order constraints" : "", plural(count.terms.size(), "term"), divided(count.divisor),
          figure(count.cost));
