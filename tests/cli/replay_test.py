@@ -29,11 +29,28 @@ class Replay(harness.CliTest):
         self.assertEqual(list(result["graph"]), ["vertices", "edges", "bytes"])
         self.assertEqual(list(result["ignored"]), IGNORED)
         self.assertEqual([list(q) for q in result["queries"]], [["name", "new", "removed", "seconds"]])
-        self.assertEqual(list(result["seconds"]), ["load", "apply", "estimate", "cache", "match", "settle", "anticipate", "total"])
+        seconds = result["seconds"]
+        self.assertEqual(list(seconds), ["load", "apply", "estimate", "cache", "match", "settle", "anticipate", "other", "total"])
+        parts = sum(seconds[part] for part in seconds if part not in ("anticipate", "total"))
+        self.assertAlmostEqual(parts, seconds["total"], delta=1e-5)
         self.assertEqual((result["graph"]["vertices"], result["graph"]["edges"]), (3, 3))
         self.assertEqual((result["batches"], result["updates"]), (1, 3))
         self.assertEqual(self.untimed(result["queries"]), [{"name": "triangle", "new": 1, "removed": 0}])
         self.assertGreater(result["graph"]["bytes"], 0)
+
+    def test_what_ends_batches_early_is_told(self):
+        self.write("s.txt", "".join(f"{i % 7} {i % 5 + 10} {i * 100}\n" for i in range(40)))
+        args = ["replay", "--updates", "s.txt", "--query", "(a)-->(b)", "--window", "1h"]
+        result = self.json(*args, "--batch", 1000)
+        self.assertEqual((result["batch_span"], result["updates"]), (225_000_000, 40))
+        self.assertGreater(result["batches"], 12)
+        self.assertIn("\n         a batch spans at most 225s of event time; 0 ended early because an edge in it expired\n", self.ok(*args).out)
+        self.assertNotIn("batch_span", self.json(*args[:5]))
+
+    def test_lines_of_batches_are_no_csv(self):
+        self.write("s.txt", "1 2\n")
+        self.fails(2, "replay", "--updates", "s.txt", "--query", "(a)-->(b)", "--batches", "b.csv",
+                   says=["--batches: a JSON object is written for each batch, and no CSV", ".jsonl"])
 
     def test_counts_beyond_64_bits_are_exact(self):
         """Counts stars of 8 leaves on a hub that gains 2,249 neighbours and loses 10 of them again."""

@@ -128,6 +128,10 @@ void check(const Replay& options) {
     throw Error(ErrorKind::usage, "--top", "--csv prints the row of each query, which names no vertices",
                 "leave one of the two out, or choose --json, which has both");
   }
+  if (options.emit.batches.ends_with(".csv")) {
+    throw Error(ErrorKind::usage, "--batches", "a JSON object is written for each batch, and no CSV",
+                "give the file another ending, such as .jsonl");
+  }
   check_apart(input_paths(options.graph, options.stream, options.queries), {{"--out", options.emit.out},
                                                                             {"--batches", options.emit.batches},
                                                                             {"--save-snapshot", options.save_snapshot},

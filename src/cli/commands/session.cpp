@@ -145,7 +145,10 @@ void Session::open(const GraphOptions& graph, const ReplayOptions& stream, Times
   };
   open_all(inputs.labels, graph.labels_input, load_limits, labels_);
   open_all(inputs.graphs, graph.graph_input, load_limits, graphs_);
-  open_all(inputs.updates, stream.input, limits_of(stream, window), updates_, cuts_of(stream));
+  const ingest::BatchLimits limits = limits_of(stream, window);
+  const auto cuts = cuts_of(stream);
+  if (!cuts) batch_span_ = limits.max_span;
+  open_all(inputs.updates, stream.input, limits, updates_, cuts);
   check_graph_files(graph);
 }
 
@@ -390,6 +393,7 @@ void Session::compare_ids(Report& report) const {
 
 void Session::run(Report& report, MatchSink* sink, const OnBatch& on_batch, const Limits& limits) {
   limits_ = limits;
+  report.batch_span = batch_span_;
   if (limits.max_matches) {
     for (std::size_t query = 0; query < report.deltas.size(); ++query)
       engine_->budget(QueryId{static_cast<std::uint32_t>(query)}, {.time = {}, .matches = limits.max_matches});

@@ -110,7 +110,8 @@ class Session {
   NamedLabels named_labels_;
   double max_refused_;
   Limits limits_;
-  bool ended_ = false;  // before the end of the stream
+  Timestamp batch_span_ = 0;  // of the stream; 0: no limit, or cuts say where batches end
+  bool ended_ = false;        // before the end of the stream
   Progress progress_;
 };
 

@@ -304,6 +304,7 @@ void Report::describe(const QuerySelection& queries, unsigned threads) {
 
 void Report::add(const BatchResult& result) {
   ++batches;
+  cut_batches += result.cut ? 1 : 0;
   updates += result.consumed;
   unused.ignored += result.ignored;
   steps += result.seconds;
@@ -329,6 +330,8 @@ Shortfall Report::shortfall(const QueryTotals& query) const noexcept {
   return interrupted || failed ? Shortfall::stopped : Shortfall::none;
 }
 
+double Report::other() const noexcept { return std::max(0.0, total - load - sum(steps)); }
+
 bool Report::complete() const noexcept {
   return !failed && !interrupted && !timed_out && !notes.too_many_refused() &&
          std::ranges::none_of(deltas, [](const QueryTotals& query) { return query.partial_batches > 0; });
@@ -342,13 +345,16 @@ std::string to_json(const Report& report) {
   json.key("vertices").number(report.graph.vertices).key("edges").number(report.graph.edges);
   json.key("bytes").number(report.graph.bytes).end_object();
   if (report.loaded) write_loaded(json, *report.loaded);
-  json.key("batches").number(report.batches).key("updates").number(report.updates);
+  json.key("batches").number(report.batches);
+  if (report.batch_span > 0) json.key("batch_span").number(static_cast<Count>(report.batch_span));
+  if (report.cut_batches > 0) json.key("cut_batches").number(report.cut_batches);
+  json.key("updates").number(report.updates);
   write_unused(json, report.unused);
   report.notes.write(json);
   write_queries(json, report);
   json.key("seconds").begin_object().key("load").seconds(report.load);
   write_steps(json, report.steps);
-  json.key("total").seconds(report.total).end_object();
+  json.key("other").seconds(report.other()).key("total").seconds(report.total).end_object();
   if (report.backend) write_backend(json, *report.backend);
   if (!report.complete()) json.key("complete").boolean(false);
   if (report.timed_out) json.key("partial").string(shortfall_name(Shortfall::timeout));
@@ -402,6 +408,13 @@ std::string to_table(const Report& report) {
     fmt::format_to(out, "stream   {} updates in {} {}, {} updates/s\n", grouped(report.updates), grouped(report.batches),
                    report.batches == 1 ? "batch" : "batches",
                    grouped(busy > 0 ? static_cast<Count>(static_cast<double>(report.updates) / busy) : 0));
+    if (report.batch_span > 0 || report.cut_batches > 0) {
+      fmt::format_to(out, "         {}{} ended early because an edge in it expired\n",
+                     report.batch_span > 0
+                         ? fmt::format("a batch spans at most {} of event time; ", duration_text(report.batch_span))
+                         : "",
+                     grouped(report.cut_batches));
+    }
   }
   fmt::format_to(out, "graph    {}, {}\n", graph_size(report.graph.vertices, report.graph.edges),
                  human_bytes(report.graph.bytes));
@@ -411,6 +424,7 @@ std::string to_table(const Report& report) {
     fmt::format_to(out, ", apply {}, estimate {}, cache {}, match {}, settle {}", human_seconds(report.steps.apply),
                    human_seconds(report.steps.estimate), human_seconds(report.steps.cache), human_seconds(report.steps.match),
                    human_seconds(report.steps.settle));
+    fmt::format_to(out, ", other {}", human_seconds(report.other()));
   }
   text += ")\n";
   if (report.backend) {

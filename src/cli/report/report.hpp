@@ -77,6 +77,8 @@ struct Report {
   RunSettings settings;
   GraphStatistics graph;
   std::uint64_t batches = 0;
+  std::uint64_t cut_batches = 0;      ///< of them: those that ended early because an edge in them expired
+  Timestamp batch_span = 0;           ///< most event time of a batch in microseconds, as options or window say. 0: no limit
   std::uint64_t updates = 0;          ///< records of the update stream, not of the start graph
   Unused unused;                      ///< of the start graph and the stream
   InputNotes notes;                   ///< of the start graph and the stream
@@ -101,6 +103,8 @@ struct Report {
   /// Why a standing query's counts are partial: its own reason, or that of the run.
   [[nodiscard]] Shortfall shortfall(const QueryTotals& query) const noexcept;
   [[nodiscard]] bool complete() const noexcept;
+  /// Seconds of `total` that no step has: reading records, planning, writing.
+  [[nodiscard]] double other() const noexcept;
 };
 
 /// Returns the `--json` object, without a line end.
