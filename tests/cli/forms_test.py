@@ -742,6 +742,14 @@ class Queries(FormsTest):
         self.assertEqual(result["queries"][0]["name"], "ring")
         self.fails(78, "match", "--graph", "g.txt", "--query", " = (a)-->(b)", says="the name is empty")
 
+    def test_a_file_gets_a_name(self):
+        self.write("6/q33", "v 0 A\nv 1 A\ne 0 1\n")
+        match = ("match", "--graph", self.write("g.graph", "v 0 A\nv 1 A\ne 0 1\n"), "--query")
+        result = self.json(*match, " six = 6/q33".replace("= ", "="))
+        self.assertEqual([(query["name"], query["matches"]) for query in result["queries"]], [("six", 1)])
+        self.fails(78, *match, "six=6/q34", says=["--query six=6/q34: no such file", "FILE or name=FILE"])
+        self.fails(78, *match, "=6/q33", says="--query =6/q33: ")
+
     def test_a_pattern_that_begins_with_match(self):
         self.write("m.txt", "match(a)-->(b)\n")
         self.ok("validate", "--query", "m.txt")
@@ -750,15 +758,17 @@ class Queries(FormsTest):
         pattern = "(a)-->(b)\n"
         for name in ("a.pattern", "b.graph", "c.q", "d.query"):
             self.write(f"queries/{name}", pattern)
+        self.write("queries/q1", "v 0 A\nv 1 A\ne 0 1\n")
         self.write("queries/README.md", "# What these are\n")
+        self.write("queries/LICENSE", "All rights are given.\n")
         self.write("queries/.a.pattern.swp", pattern)
         self.write("queries/a.pattern~", pattern)
         result = self.json("match", "--graph", self.write("g.txt", "1 2\n"), "--query", "queries")
-        self.assertEqual([q["name"] for q in result["queries"]], ["a", "b", "c", "d"])
+        self.assertEqual([q["name"] for q in result["queries"]], ["a", "b", "c", "d", "q1"])
         self.write("queries/e.txt", pattern)
         self.fails(78, "validate", "--query", "queries", says=["queries/e.txt: it looks like a query", "*.pattern, *.graph, *.q, *.query", "rename it"])
         self.write("none/README.md", "# nothing\n")
-        self.fails(78, "validate", "--query", "none", says="no *.pattern, *.graph, *.q, *.query in this directory")
+        self.fails(78, "validate", "--query", "none", says="no *.pattern, *.graph, *.q, *.query, and no query in a file without an ending, in this directory")
 
 
 if __name__ == "__main__":

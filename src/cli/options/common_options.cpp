@@ -306,9 +306,10 @@ void add_conversion_options(const Command& command, GraphOptions& common, InputO
 
 Option add_query_options(const Command& command, QuerySelection& options) {
   const std::string group = "Queries";
-  const Option queries =
-      command.add_list("--query", options.sources, "PATTERN, name=PATTERN, a file or a folder of files; repeatable", "QUERY")
-          .group(group);
+  const Option queries = command
+                             .add_list("--query", options.sources,
+                                       "PATTERN, FILE, name=PATTERN, name=FILE or a folder of files; repeatable", "QUERY")
+                             .group(group);
   add_choice(command, "--mode", options.mode, "What must differ within a match (default: isomorphism)",
              std::vector<std::pair<std::string, MatchMode>>{{"isomorphism", MatchMode::isomorphism},
                                                             {"edge-distinct", MatchMode::edge_distinct},

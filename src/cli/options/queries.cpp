@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -24,11 +25,16 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* remedy =
-    "name a file with a pattern or a t/v/e graph, or a directory of them; or write a pattern such as (a)-->(b) or "
-    "name=(a)-->(b)";
+    "name a file with a pattern or a t/v/e graph, as FILE or name=FILE, or a directory of them; or write a pattern such as "
+    "(a)-->(b) or name=(a)-->(b)";
 
 // The endings of the query files in a directory.
 constexpr std::array<std::string_view, 4> query_extensions = {".pattern", ".graph", ".q", ".query"};
+
+std::string without_blanks(const std::string& text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  return first == std::string::npos ? std::string() : text.substr(first, text.find_last_not_of(" \t") + 1 - first);
+}
 
 /// Whether a file is hidden, or is one that an editor or a package keeps beside another.
 bool is_backup(const fs::path& file) {
@@ -50,12 +56,25 @@ bool looks_like_query(const fs::path& file) {
   return query::recognise_query(head) != query::QueryForm::neither;
 }
 
-/// Refuses a file of a directory that looks like a query but is not taken by its name. Otherwise nobody would notice that it is
+/// Refuses a file of a directory that looks like a query but has another ending. Otherwise nobody would notice that it is
 /// missing.
 void refuse_query(const fs::path& file) {
   throw Error(ErrorKind::configuration, file.string(),
-              fmt::format("it looks like a query, but only *{} are read from a directory", fmt::join(query_extensions, ", *")),
+              fmt::format("it looks like a query, but of a directory only *{} and files without an ending are read",
+                          fmt::join(query_extensions, ", *")),
               "rename it, name it by itself, or move it elsewhere");
+}
+
+/// `name=FILE`, taken apart; nothing if no file has that name.
+struct NamedFile {
+  std::string name;
+  std::string file;
+};
+std::optional<NamedFile> named_file(const std::string& source) {
+  const std::size_t sign = source.find('=');
+  std::error_code error;
+  if (sign == std::string::npos || !fs::is_regular_file(source.substr(sign + 1), error)) return std::nullopt;
+  return NamedFile{without_blanks(source.substr(0, sign)), source.substr(sign + 1)};
 }
 
 NamedQuery read_pattern(std::string_view text, const std::string& name) {
@@ -93,6 +112,12 @@ void read_source(const std::string& source, bool directed, Read& read) {
     read.add(read_query_file(source, directed));
     return;
   }
+  if (const std::optional<NamedFile> named = named_file(source); named && !named->name.empty()) {
+    NamedQuery query = read_query_file(named->file, directed);
+    query.query.name = named->name;
+    read.add(std::move(query));
+    return;
+  }
   const std::size_t sign = source.find('=');
   const bool named = sign < source.find('(');  // also a query that is called match
   if (!named && query::recognise_query(source) == query::QueryForm::pattern) {
@@ -100,12 +125,10 @@ void read_source(const std::string& source, bool directed, Read& read) {
     read.add({}, source);
     return;
   }
-  if (sign == std::string::npos) {
+  if (sign == std::string::npos || source.find('(', sign) == std::string::npos) {
     throw Error(ErrorKind::configuration, fmt::format("--query {}", source), "no such file", remedy);
   }
-  const std::string_view blanks = " \t";
-  const std::size_t first = std::min(source.find_first_not_of(blanks), sign);
-  const std::string name = source.substr(first, sign == first ? 0 : source.find_last_not_of(blanks, sign - 1) + 1 - first);
+  const std::string name = without_blanks(source.substr(0, sign));
   if (name.empty()) throw Error(ErrorKind::configuration, fmt::format("--query {}", source), "the name is empty", remedy);
   read.add(read_pattern(std::string_view(source).substr(sign + 1), name), source);
 }
@@ -139,15 +162,19 @@ std::vector<fs::path> query_files(const fs::path& directory) {
   std::error_code error;
   for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
     const std::string extension = entry->path().extension().string();
-    if (std::ranges::find(query_extensions, extension) != query_extensions.end())
+    if (std::ranges::find(query_extensions, extension) != query_extensions.end()) {
       files.push_back(entry->path());
-    else if (!is_backup(entry->path()) && looks_like_query(entry->path()))
-      refuse_query(entry->path());
+    } else if (!is_backup(entry->path()) && looks_like_query(entry->path())) {
+      if (!extension.empty()) refuse_query(entry->path());
+      files.push_back(entry->path());
+    }
   }
   if (error) throw Error(ErrorKind::configuration, directory.string(), error.message(), "check the directory's permissions");
   if (files.empty()) {
-    throw Error(ErrorKind::configuration, directory.string(),
-                fmt::format("no *{} in this directory", fmt::join(query_extensions, ", *")), remedy);
+    throw Error(
+        ErrorKind::configuration, directory.string(),
+        fmt::format("no *{}, and no query in a file without an ending, in this directory", fmt::join(query_extensions, ", *")),
+        remedy);
   }
   std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) { return a.native() < b.native(); });
   return files;
@@ -162,6 +189,8 @@ std::vector<std::string> query_paths(const std::vector<std::string>& sources) {
       for (const fs::path& file : query_files(source)) paths.push_back(file.string());
     } else if (fs::exists(status)) {
       paths.push_back(source);
+    } else if (const std::optional<NamedFile> named = named_file(source)) {
+      paths.push_back(named->file);
     }
   }
   return paths;

@@ -25,14 +25,15 @@ struct NamedQuery {
 /// query's name. `directed` says how the edges of t/v/e queries are meant. Throws Error(configuration) if it cannot be read.
 [[nodiscard]] NamedQuery read_query_file(const std::filesystem::path& path, bool directed);
 
-/// The *.pattern, *.graph, *.q and *.query files of a directory in byte order. Throws Error(configuration) if there are none,
-/// or the directory cannot be read. Also throws if another file looks like a query, unless it is hidden or a backup.
+/// The *.pattern, *.graph, *.q and *.query files of a directory, and those without an ending that look like a query, in byte
+/// order. Throws Error(configuration) if there are none, or the directory cannot be read. Also throws if another file looks
+/// like a query, unless it is hidden or a backup.
 [[nodiscard]] std::vector<std::filesystem::path> query_files(const std::filesystem::path& directory);
 
 /// Reads what each `--query` names, in the order given. That is an existing file (see read_query_file), an existing directory
-/// (its query_files), name=PATTERN, or a pattern without a name. The last are called pattern, pattern2, pattern3, ...,
-/// without names that others have. `directed` says how the edges of t/v/e queries are meant. Throws Error(configuration) for
-/// unreadable or bad queries, and if two queries have the same name.
+/// (its query_files), name=FILE, name=PATTERN, or a pattern without a name. The last are called pattern, pattern2, pattern3,
+/// ..., without names that others have. `directed` says how the edges of t/v/e queries are meant. Throws Error(configuration)
+/// for unreadable or bad queries, and if two queries have the same name.
 [[nodiscard]] std::vector<NamedQuery> read_queries(const std::vector<std::string>& sources, bool directed);
 
 /// The files among the sources, and each file of the directories. Throws Error(configuration) for a directory that cannot be
