@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,6 +12,7 @@
 #include "deltamatch/engine.hpp"
 #include "deltamatch/error.hpp"
 #include "ingest/table/array_builder.hpp"
+#include "ingest/table/column.hpp"
 #include "ingest/table/match_table.hpp"
 #include "ingest/table_stream.hpp"
 
@@ -219,6 +222,64 @@ std::vector<std::string> column_of(const ArrowTable& table, std::string_view nam
     }
   }
   return values;
+}
+
+TEST(Cell, NumbersAreDigitsWithoutAnExponent) {
+  NumberText room;
+  const auto real = [&](double value) { return std::string(text_of({.kind = Cell::Kind::real, .real = value}, room)); };
+  EXPECT_EQ(real(1e5), "100000");
+  EXPECT_EQ(real(1.7e9), "1700000000");
+  EXPECT_EQ(real(-0.0), "0");
+  EXPECT_EQ(real(0.1), "0.1");
+  EXPECT_EQ(real(-1e-7), "-0.0000001");
+  EXPECT_EQ(real(9007199254740994.0), "9007199254740994");
+  EXPECT_EQ(real(1e300).size(), 301U);
+  EXPECT_EQ(std::strtod(real(5e-324).c_str(), nullptr), 5e-324);
+  EXPECT_EQ(text_of({.kind = Cell::Kind::integer, .number = 7, .text = "99999999999999999999"}, room), "99999999999999999999");
+}
+
+TEST(Column, OfCellsHasTheKindOfAllOfThem) {
+  using Kind = Cell::Kind;
+  const auto kind_of = [](std::vector<Cell> cells) { return Column("x", "object", cells).kind(); };
+  EXPECT_EQ(kind_of({{}, {.kind = Kind::time}, {}}), Kind::time);
+  EXPECT_EQ(kind_of({{.kind = Kind::integer}, {.kind = Kind::decimal, .scale = 2}}), Kind::decimal);
+  EXPECT_EQ(kind_of({{.kind = Kind::real}, {.kind = Kind::integer}}), Kind::real);
+  EXPECT_EQ(kind_of({{.kind = Kind::time}, {.kind = Kind::integer}}), Kind::other);
+  EXPECT_EQ(kind_of({{}, {}}), Kind::other);
+}
+
+TEST(Column, TheLeastTimestampIsNullWhereNaNIs) {
+  const std::int64_t times[] = {std::numeric_limits<std::int64_t>::min(), 7};
+  const void* buffers[] = {nullptr, times};
+  ArrowSchema schema{};
+  schema.format = "tsn:";
+  ArrowArray array{};
+  array.length = 2;
+  array.n_buffers = 2;
+  array.buffers = buffers;
+  for (const bool numpy : {false, true}) {
+    Column column(schema, numpy);
+    column.bind(array);
+    EXPECT_EQ(column.cell(0).kind, numpy ? Cell::Kind::null : Cell::Kind::time);
+    EXPECT_EQ(column.cell(1).kind, Cell::Kind::time);
+  }
+}
+
+TEST(Column, IntegersOfAnExtensionTypeAreNone) {
+  std::string metadata;
+  const auto put = [&](std::string_view text) {
+    const auto size = static_cast<std::int32_t>(text.size());
+    metadata.append(reinterpret_cast<const char*>(&size), sizeof size).append(text);
+  };
+  const std::int32_t entries = 2;
+  metadata.append(reinterpret_cast<const char*>(&entries), sizeof entries);
+  for (const char* text : {"unit", "M", "ARROW:extension:name", "pandas.period"}) put(text);
+  ArrowSchema schema{};
+  schema.metadata = metadata.c_str();
+  for (const auto& [format, kind] : {std::pair("l", Cell::Kind::other), std::pair("u", Cell::Kind::text)}) {
+    schema.format = format;
+    EXPECT_EQ(Column(schema).kind(), kind);
+  }
 }
 
 TEST(MatchTable, HasARowForEachMatch) {
