@@ -92,6 +92,15 @@ struct BatchingOptions {
   friend bool operator==(const BatchingOptions&, const BatchingOptions&) = default;
 };
 
+/// What a change of the queries may take to list matches that exist already, for all of its queries together. No batch is
+/// matched meanwhile.
+struct ExistingOptions {
+  std::chrono::milliseconds max_time{60'000};
+  std::uint64_t max_matches = 10'000'000;
+  std::uint64_t max_bytes = std::uint64_t{1} << 30;  ///< of their alerts
+  friend bool operator==(const ExistingOptions&, const ExistingOptions&) = default;
+};
+
 /// Where instances share snapshots: a folder that all see, or the commands of an object store. Without either, nothing is
 /// shared.
 struct ShareOptions {
@@ -206,6 +215,7 @@ struct ServiceOptions {
   InputOptions input;
   StartGraph start_graph;
   BatchingOptions batching;
+  ExistingOptions existing{};
   EngineOptions engine;
   StateOptions state;
   StandbyOptions standby;

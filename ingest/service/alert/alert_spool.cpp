@@ -76,7 +76,9 @@ void AlertSpool::finish() {
 
 void AlertSpool::cut(std::uint64_t end) {
   buffer_.resize(end > written_ ? end - written_ : 0);
-  written_ = std::min(written_, end);  // later writes replace what the file has beyond this
+  if (end >= written_) return;
+  written_ = end;
+  static_cast<void>(::ftruncate(file_.get(), static_cast<off_t>(end)));  // else later writes replace it
 }
 
 /// Makes sure that `bytes` holds `wanted` bytes of the file's `place` at `at`.

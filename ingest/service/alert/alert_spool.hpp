@@ -27,7 +27,7 @@ class AlertSpool {
   void add(std::span<const std::uint32_t> sinks, std::string_view alert);
   /// The place after the last added alert.
   [[nodiscard]] std::uint64_t end() const noexcept { return written_ + buffer_.size(); }
-  /// Drops what was added after `end`.
+  /// Drops what was added after `end`, and frees its place in the file.
   void cut(std::uint64_t end);
   /// Nothing can be added from now on. Throws as add() does.
   void finish();

@@ -8,37 +8,6 @@
 #include "ingest/sink/match_text.hpp"
 
 namespace deltamatch::ingest {
-namespace {
-
-/// Turns static matches into alerts of a batch.
-class ExistingMatches final : public MatchSink {
- public:
-  ExistingMatches(MatchSink& alerts, std::uint64_t batch, std::optional<Timestamp> time)
-      : alerts_(alerts), batch_(batch), time_(time) {}
-
-  void begin(std::uint64_t) override { alerts_.begin(batch_); }
-  void write(const Match& match) override {
-    Match alert = match;
-    alert.batch = batch_;
-    alert.time = time_;
-    alert.cause = {};
-    alerts_.write(alert);
-  }
-  void end(const ListingEnd& end) override {
-    ListingEnd alert = end;
-    alert.batch = batch_;
-    alerts_.end(alert);
-  }
-  void commit() override { alerts_.commit(); }
-  void abort() noexcept override { alerts_.abort(); }
-
- private:
-  MatchSink& alerts_;
-  std::uint64_t batch_;
-  std::optional<Timestamp> time_;
-};
-
-}  // namespace
 
 AlertRouter::AlertRouter(std::span<const SinkOptions> sinks, Clock now, AlertMemory memory, const Schema& schema)
     : sinks_(sinks.begin(), sinks.end()),
@@ -270,10 +239,6 @@ void AlertRouter::abort() noexcept {
   }
   for (std::size_t sink = 0; sink < lists_.size(); ++sink) lists_[sink].cut(sizes_before_[sink]);
   text_->resize(text_before_);
-}
-
-std::unique_ptr<MatchSink> AlertRouter::existing(std::uint64_t batch, std::optional<Timestamp> time) {
-  return std::make_unique<ExistingMatches>(*this, batch, time);
 }
 
 std::vector<AlertList> AlertRouter::take() {

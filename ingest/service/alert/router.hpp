@@ -72,9 +72,8 @@ class AlertRouter final : public MatchSink {
   /// Drops the alerts since begin(), and their effect on the rate limits.
   void abort() noexcept override;
 
-  /// A sink for the matches of Engine::match that are reported when a query is added. They become alerts of batch `batch` at
-  /// `time`, without a cause. The sink is valid as long as the router.
-  [[nodiscard]] std::unique_ptr<MatchSink> existing(std::uint64_t batch, std::optional<Timestamp> time);
+  /// The size of the alerts since the last take().
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return spool_ ? spool_->end() : text_->size(); }
 
   /// Whether the next batch begins with a report of suppressed alerts.
   [[nodiscard]] bool due() const;

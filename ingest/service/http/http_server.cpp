@@ -117,7 +117,7 @@ HttpServer::Server::Server(const HttpOptions& options, std::vector<HttpRoute> ro
   pages_.emplace(limits_.threads, limits_.waiting);
   health_.emplace(1, limits_.waiting);
   reloads_.emplace(1, 1);
-  changes_.emplace(1, limits_.waiting);
+  changes_.emplace(2, limits_.waiting);  // one may list existing matches while the other one says so
   thread_ = std::thread([this] { serve(); });
 }
 

@@ -7,6 +7,7 @@
 
 #include "ingest/service/loop/backlog.hpp"
 #include "ingest/service/loop/commit.hpp"
+#include "ingest/service/loop/existing_matches.hpp"
 
 namespace deltamatch::ingest {
 
@@ -80,8 +81,9 @@ void AlertMaker::make(const CommitPoint& mark, InputBatch& batch, std::int64_t t
   time_ = time;
   if (last) router_.close_intervals();
   if (active_ != mark.queries) {
-    const QueryChange change = standing_.replace(queries_of(mark), recovered_.reached.queries);
-    static_cast<void>(standing_.report_existing(change.added, nullptr));
+    standing_.replace(queries_of(mark), recovered_.reached.queries, [&](std::span<const ServiceQuery> queries) {
+      static_cast<void>(list_existing(engine, router_, queries, std::nullopt));
+    });
     active_ = mark.queries;
   }
   engine.retain(mark.retention);

@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -87,11 +88,14 @@ class Pipeline {
   void run(QueryWish first, const std::stop_token& stop, const std::function<void()>& ready);
 
   /// Replaces the standing queries between two batches, and waits until that is committed. It also waits for run(), which must
-  /// be called. Throws Error(configuration) if the queries are refused; the old ones stay. Throws PipelineEnds. Throws another
+  /// be called. Throws Error(configuration) if the queries are refused, or have more existing matches to report than
+  /// options.existing allows; the old ones stay. Throws PipelineEnds, at once if such matches are being listed. Throws another
   /// Error if the pipeline fails meanwhile; then nobody knows whether the change is committed. A batch that takes longer than
   /// options.batching.max_match_time does not delay this: it is matched again with the new queries.
   QueryChange change_queries(QueryWish wish);
 
+  /// Whose existing matches are being listed for a change of the queries, in words. Empty if none are.
+  [[nodiscard]] std::string listing() const { return monitor_.listing(); }
   /// Why a running service is not ready: commits do not succeed, or a batch takes longer than options.batching.max_match_time.
   /// Empty if neither is so.
   [[nodiscard]] std::string stalled() const;
@@ -160,7 +164,7 @@ class Pipeline {
                      std::vector<SuspendedQuery> suspended, std::optional<QueryRecord> record,
                      std::vector<std::string> over_http);
   QueryChange grant(QueryWish wish);
-  void report_existing(const QueryChange& change);
+  void list_existing(std::span<const ServiceQuery> queries);
   void serve_requests();
   void refuse_requests();
   [[nodiscard]] Offsets ends_before(const InputBatch& batch, std::size_t update) const;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "deltamatch/error.hpp"
+#include "ingest/service/loop/existing_matches.hpp"
 #include "ingest/service/loop/pipeline.hpp"
 #include "ingest/service/loop/start_up.hpp"
 
@@ -98,7 +99,12 @@ void Pipeline::begin_queries(std::vector<ServiceQuery> wanted) {
     context_.journal.tell(Level::warn, "a query is suspended",
                           {{"query", query.name}, {"since_batch", std::to_string(query.batch)}, {"remedy", resume}});
   }
-  change(std::move(wanted), std::vector<ActiveQuery>(last_.queries), std::move(suspended), std::nullopt, std::move(over_http));
+  try {
+    change(std::move(wanted), std::vector<ActiveQuery>(last_.queries), std::move(suspended), std::nullopt,
+           std::move(over_http));
+  } catch (const PipelineEnds&) {
+    throw StartupCancelled();
+  }
 }
 
 /// Replaces the standing and the suspended queries. If that changes anything compared with `before`, it becomes a batch of its
@@ -107,7 +113,8 @@ QueryChange Pipeline::change(std::vector<ServiceQuery> wanted, std::span<const A
                              std::vector<SuspendedQuery> suspended, std::optional<QueryRecord> record,
                              std::vector<std::string> over_http) {
   context_.known->add(wanted);
-  QueryChange change = queries_.replace(std::move(wanted), before);
+  QueryChange change =
+      queries_.replace(std::move(wanted), before, [this](std::span<const ServiceQuery> queries) { list_existing(queries); });
   const std::vector<SuspendedQuery> were = std::exchange(last_.suspended, std::move(suspended));
   const std::vector<std::string> were_over_http = std::exchange(last_.over_http, std::move(over_http));
   {
@@ -124,8 +131,10 @@ QueryChange Pipeline::change(std::vector<ServiceQuery> wanted, std::span<const A
   report_existing(change);
   for (const std::string& name : change.removed) context_.metrics.forget_query(name);
   for (const SuspendedQuery& query : were) {
-    if (std::ranges::find(last_.suspended, query.name, &SuspendedQuery::name) == last_.suspended.end())
-      context_.metrics.suspended(query.name, false);
+    if (std::ranges::find(last_.suspended, query.name, &SuspendedQuery::name) != last_.suspended.end()) continue;
+    const bool stands = std::ranges::find(standing, query.name, &ActiveQuery::name) != standing.end();
+    if (stands) context_.metrics.suspended(query.name, false);
+    if (!stands && std::ranges::find(change.removed, query.name) == change.removed.end()) change.removed.push_back(query.name);
   }
   process_empty();
   change.batch = last_.batch;
@@ -136,9 +145,14 @@ QueryChange Pipeline::change(std::vector<ServiceQuery> wanted, std::span<const A
   return change;
 }
 
-/// Reports the existing matches of added queries. Throws StartupCancelled.
-void Pipeline::report_existing(const QueryChange& change) {
-  if (!queries_.report_existing(change.added, [this] { return monitor_.gives_up(); })) throw StartupCancelled();
+/// Lists the existing matches of queries that are about to stand. Throws Error(configuration) if that takes too much. Throws
+/// PipelineEnds.
+void Pipeline::list_existing(std::span<const ServiceQuery> queries) {
+  if (ingest::list_existing(engine_, router_, queries, ExistingWatch{context_.options.existing, &monitor_})) return;
+  context_.journal.tell(
+      Level::warn, "a change of the queries was abandoned because the service stops",
+      {{"query", queries.front().query.name}, {"effect", "its existing matches were being listed; nothing has changed"}});
+  throw PipelineEnds();
 }
 
 QueryChange Pipeline::change_queries(QueryWish wish) {

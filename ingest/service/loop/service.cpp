@@ -95,8 +95,9 @@ struct Service::Impl {
   void note_queries();
   std::shared_ptr<Pipeline> worker();
   QueryListing list_queries();
+  std::unique_lock<std::timed_mutex> turn();
   QueryOutcome change_query(const QueryRequest& request);
-  std::string reload();
+  std::string reload(const std::unique_lock<std::timed_mutex>& one_at_a_time);
   std::string status();
   std::string metrics_text();
   std::string not_ready();
@@ -114,7 +115,7 @@ struct Service::Impl {
   Systemd systemd;
   std::stop_source stop;
   std::atomic<ServiceState> state{ServiceState::standby};
-  std::mutex reload_mutex;
+  std::timed_mutex reload_mutex;
   QueryBook book;      // guarded by reload_mutex
   std::string unread;  // why the topic of queries could not be read; only the thread of run() uses it
   const std::shared_ptr<KnownQueries> known = std::make_shared<KnownQueries>();
@@ -164,7 +165,7 @@ void Service::Impl::serve_http() {
   if (!options.http.enabled) return;
   std::vector<HttpRoute> routes =
       service_routes({[this] { return metrics_text(); }, [this] { return not_ready(); }, [this] { return status(); },
-                      [this] { return reload(); }, [this] { return not_ready_to_take_over(); }});
+                      [this] { return reload(turn()); }, [this] { return not_ready_to_take_over(); }});
   std::ranges::move(query_routes({[this] { return list_queries(); }, readers.plan, readers.define,
                                   [this](const QueryRequest& request) { return change_query(request); }}),
                     std::back_inserter(routes));
@@ -462,8 +463,24 @@ QueryListing Service::Impl::list_queries() {
   return listing;
 }
 
+/// Waits for the change of another client. Throws QueryRefusal if that lists existing matches, which may take long.
+std::unique_lock<std::timed_mutex> Service::Impl::turn() {
+  std::unique_lock one_at_a_time(reload_mutex, std::defer_lock);
+  for (;;) {
+    std::string listing;
+    {
+      const std::scoped_lock lock(mutex);
+      if (pipeline) listing = pipeline->listing();
+    }
+    if (!listing.empty())
+      throw QueryRefusal(503, fmt::format("another change is under way, and nothing of this one is done: {}", listing),
+                         "try again once /status shows nothing under_way");
+    if (one_at_a_time.try_lock_for(50ms)) return one_at_a_time;
+  }
+}
+
 QueryOutcome Service::Impl::change_query(const QueryRequest& request) {
-  const std::scoped_lock one_at_a_time(reload_mutex);
+  const std::unique_lock one_at_a_time = turn();
   const std::shared_ptr<Pipeline> working = worker();
   const Pipeline::Queries now = working->queries();
   const bool suspended = std::ranges::find(now.suspended, request.name, &SuspendedQuery::name) != now.suspended.end();
@@ -490,8 +507,7 @@ QueryOutcome Service::Impl::change_query(const QueryRequest& request) {
   return prepared.outcome;
 }
 
-std::string Service::Impl::reload() {
-  const std::scoped_lock one_at_a_time(reload_mutex);
+std::string Service::Impl::reload(const std::unique_lock<std::timed_mutex>& /*one_at_a_time*/) {
   ReadAgain again = read_again();
   std::shared_ptr<Pipeline> working;
   {
@@ -617,7 +633,7 @@ Service::~Service() = default;
 
 void Service::run() { impl_->run(); }
 void Service::stop() { impl_->stop.request_stop(); }
-std::string Service::reload() { return impl_->reload(); }
+std::string Service::reload() { return impl_->reload(std::unique_lock(impl_->reload_mutex)); }
 std::string Service::status() const { return impl_->status(); }
 
 }  // namespace deltamatch::ingest

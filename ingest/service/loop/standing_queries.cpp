@@ -1,11 +1,13 @@
 #include "ingest/service/loop/standing_queries.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace deltamatch::ingest {
 
-QueryChange StandingQueries::replace(std::vector<ServiceQuery> wanted, std::span<const ActiveQuery> before) {
+QueryChange StandingQueries::replace(std::vector<ServiceQuery> wanted, std::span<const ActiveQuery> before,
+                                     const ListExisting& list) {
   std::vector<Standing> next;
   std::vector<Standing> fresh;
   for (ServiceQuery& query : wanted) {
@@ -14,8 +16,8 @@ QueryChange StandingQueries::replace(std::vector<ServiceQuery> wanted, std::span
     const auto old = std::find_if(standing_.begin(), standing_.end(), [&](const Standing& standing) {
       return standing.query.query == query.query && standing.query.options == query.options;
     });
-    auto& list = old == standing_.end() ? fresh : next;
-    list.push_back({query, std::move(fingerprint), old == standing_.end() ? QueryId{} : old->id});
+    auto& kind = old == standing_.end() ? fresh : next;
+    kind.push_back({query, std::move(fingerprint), old == standing_.end() ? QueryId{} : old->id});
   }
   std::sort(next.begin(), next.end(), [](const Standing& a, const Standing& b) { return a.id < b.id; });
   std::vector<QueryId> gone;
@@ -25,33 +27,48 @@ QueryChange StandingQueries::replace(std::vector<ServiceQuery> wanted, std::span
   std::vector<NewQuery> wanted_anew;
   for (const Standing& standing : fresh) wanted_anew.push_back({standing.query.query, standing.query.options});
   auto names = std::make_shared<std::vector<std::string>>();
+  const std::size_t kept = next.size();
+  next.insert(next.end(), fresh.begin(), fresh.end());
+  QueryChange change = changes(before, next);
+  std::vector<ServiceQuery> reported;
+  std::ranges::copy_if(change.added, std::back_inserter(reported),
+                       [](const ServiceQuery& query) { return query.report_existing && !query.sinks.empty(); });
+  const bool lists = list && !reported.empty();
   try {
     router_->set_queries(wanted);
-    const std::size_t kept = next.size();
-    next.insert(next.end(), fresh.begin(), fresh.end());
+    if (lists) {
+      router_->begin(engine_->batch() + 1);
+      list(reported);
+    }
     names->reserve(next.size());
     for (const Standing& standing : next) names->push_back(standing.query.query.name);
     const std::vector<QueryId> ids = engine_->replace_queries(gone, wanted_anew);
     for (std::size_t i = 0; i < ids.size(); ++i) next[kept + i].id = ids[i];
   } catch (...) {
+    if (lists) router_->abort();
     std::vector<ServiceQuery> old;
     old.reserve(standing_.size());
     for (const Standing& standing : standing_) old.push_back(standing.query);
     router_->set_queries(old);
     throw;
   }
+  if (lists) router_->commit();
   standing_ = std::move(next);
   names_ = std::move(names);
   for (const Standing& standing : standing_) engine_->budget(standing.id, standing.query.budget.limits);
+  return change;
+}
 
+/// What changes if `next` stand after `before`.
+QueryChange StandingQueries::changes(std::span<const ActiveQuery> before, std::span<const Standing> next) {
   QueryChange change;
-  const std::vector<ActiveQuery> now = active();
-  for (const Standing& standing : standing_) {
-    const ActiveQuery active{standing.query.query.name, standing.fingerprint};
-    if (std::find(before.begin(), before.end(), active) == before.end()) change.added.push_back(standing.query);
+  std::vector<ActiveQuery> now;
+  for (const Standing& standing : next) {
+    now.push_back({standing.query.query.name, standing.fingerprint});
+    if (std::ranges::find(before, now.back()) == before.end()) change.added.push_back(standing.query);
   }
   for (const ActiveQuery& query : before) {
-    if (std::find(now.begin(), now.end(), query) == now.end()) change.removed.push_back(query.name);
+    if (std::ranges::find(now, query) == now.end()) change.removed.push_back(query.name);
   }
   return change;
 }
@@ -70,20 +87,6 @@ void StandingQueries::suspend(std::span<const QueryId> queries) {
   for (const QueryId query : queries) engine_->remove_query(query);
   standing_ = std::move(left);
   names_ = std::move(names);
-}
-
-bool StandingQueries::report_existing(std::span<const ServiceQuery> added, const std::function<bool()>& stop) const {
-  for (const ServiceQuery& query : added) {
-    if (!query.report_existing || query.sinks.empty()) continue;
-    const std::unique_ptr<MatchSink> sink = router_->existing(engine_->batch() + 1, engine_->watermark());
-    StaticOptions options;
-    options.query = query.options;
-    options.query.list = true;
-    options.induced = query.options.induced;
-    options.stop = stop;
-    if (engine_->match(query.query, options, sink.get()).shortfall == Shortfall::stopped) return false;
-  }
-  return true;
 }
 
 std::vector<StandingQueries::Named> StandingQueries::standing() const {

@@ -26,19 +26,20 @@ struct QueryChange {
 /// Not thread-safe: only the engine's thread may call it.
 class StandingQueries {
  public:
+  /// Writes alerts of matches that exist already to the router. What it throws refuses the change.
+  using ListExisting = std::function<void(std::span<const ServiceQuery> queries)>;
+
   /// Both must outlive it. No query stands yet.
   StandingQueries(Engine& engine, AlertRouter& router) : engine_(&engine), router_(&router) {}
 
   /// Makes exactly these queries stand from the next batch on, each with its sinks and budget. Returns the changes compared
-  /// with `before`. Throws Error, and changes nothing, if a query does not fit the graph or the sinks.
-  QueryChange replace(std::vector<ServiceQuery> wanted, std::span<const ActiveQuery> before);
+  /// with `before`. Those of the added queries that report existing matches are first given to `list`, if
+  /// there is one. Its alerts are part of the next batch. Throws Error, and changes nothing, if a query does not fit the graph
+  /// or the sinks.
+  QueryChange replace(std::vector<ServiceQuery> wanted, std::span<const ActiveQuery> before, const ListExisting& list = {});
 
   /// Removes queries from the next batch on, until replace() is called with them again.
   void suspend(std::span<const QueryId> queries);
-
-  /// Reports what matches already, for those of the added queries that ask for it, as alerts of the next batch. `stop` is asked
-  /// now and then; it may be null. Returns false if it said so.
-  [[nodiscard]] bool report_existing(std::span<const ServiceQuery> added, const std::function<bool()>& stop) const;
 
   struct Named {
     QueryId id;
@@ -63,6 +64,8 @@ class StandingQueries {
     std::string fingerprint;
     QueryId id{};
   };
+
+  [[nodiscard]] static QueryChange changes(std::span<const ActiveQuery> before, std::span<const Standing> next);
 
   Engine* engine_;
   AlertRouter* router_;

@@ -93,7 +93,11 @@ nlohmann::json to_json(const Pipeline::Status& status) {
   out["queue"] = {{"batches", status.commits.waiting}};
   if (status.under_way) {
     const BatchMonitor::Now& now = *status.under_way;
-    out["under_way"] = {{"batch", now.batch}, {"seconds", now.seconds}, {"query", now.query}, {"matches", now.matches}};
+    out["under_way"] = {{"batch", now.batch},
+                        {"seconds", now.seconds},
+                        {"query", now.query},
+                        {"matches", now.matches},
+                        {"existing", now.work == BatchMonitor::Work::existing}};
   }
   out["sinks"] = nlohmann::json::object();
   for (const auto& [name, sink] : status.sinks) out["sinks"][name] = to_json(sink);

@@ -33,10 +33,11 @@ std::vector<std::string> keys_that_need_restart(const ServiceConfig& before, con
   // The budget is in each query that has none of its own.
   const auto& [service, backend, budget, warnings] = before;
   const auto& [service_now, backend_now, budget_now, warnings_now] = now;
-  const auto& [application, kafka, transaction_timeout, input, start_graph, batching, engine, state, standby, sinks, queries,
-               http, logging, shutdown_timeout] = service;
-  const auto& [application_now, kafka_now, transaction_timeout_now, input_now, start_graph_now, batching_now, engine_now,
-               state_now, standby_now, sinks_now, queries_now, http_now, logging_now, shutdown_timeout_now] = service_now;
+  const auto& [application, kafka, transaction_timeout, input, start_graph, batching, existing, engine, state, standby, sinks,
+               queries, http, logging, shutdown_timeout] = service;
+  const auto& [application_now, kafka_now, transaction_timeout_now, input_now, start_graph_now, batching_now, existing_now,
+               engine_now, state_now, standby_now, sinks_now, queries_now, http_now, logging_now, shutdown_timeout_now] =
+      service_now;
   const auto& [directed, threads, window, lateness, order, schema, self_loops, made] = engine;
   const auto& [directed_now, threads_now, window_now, lateness_now, order_now, schema_now, self_loops_now, made_now] =
       engine_now;
@@ -54,6 +55,7 @@ std::vector<std::string> keys_that_need_restart(const ServiceConfig& before, con
                        lateness == lateness_now && order == order_now && self_loops == self_loops_now && schema == schema_now &&
                        attributes_of(input) == attributes_of(input_now));
   compare("batch", batching == batching_now);
+  compare("existing", existing == existing_now);
   compare("engine", threads == threads_now && backend == backend_now);
   compare("sinks", sinks == sinks_now);
   compare("http", http == http_now);

@@ -191,6 +191,13 @@ void read_batch(Section section, ingest::BatchingOptions& batching) {
   section.finish();
 }
 
+void read_existing(Section section, ingest::ExistingOptions& existing) {
+  section.duration("max_time", existing.max_time, milliseconds(1), milliseconds(24h));
+  section.number("max_matches", existing.max_matches, 1);
+  section.size("max_size", existing.max_bytes, std::uint64_t{1} << 20);
+  section.finish();
+}
+
 void read_gpu(Section section, GpuChoices& gpu) {
   CachePolicy policy{};
   if (section.choice("policy", policy, cache_policy_names) && policy != CachePolicy::automatic) gpu.policy = policy;
@@ -320,6 +327,7 @@ void read_service(ConfigContext& context, const Node& root, ServiceConfig& confi
   if (top.require("input", "input: {topics: [{name: payments, format: json}]}"))
     read_input(top.section("input"), service.input, graph);
   read_batch(top.section("batch"), service.batching);
+  read_existing(top.section("existing"), service.existing);
   read_engine(top.section("engine"), config);
   read_sinks(top.section("sinks"), service.sinks);
   for (ingest::SinkOptions& sink : service.sinks) {

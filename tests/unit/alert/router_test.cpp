@@ -274,24 +274,6 @@ TEST_F(Router, AbortUndoesAlertsAndCounts) {
   EXPECT_THAT(brief(router.take()[0]), ElementsAre("ring 1 suppressed in 2", "ring+2"));
 }
 
-TEST_F(Router, ExistingMatchesBearTheBatchAndItsTime) {
-  Engine engine;
-  UpdateBatch updates;
-  updates.add({.source = Id(1), .target = Id(2), .label = "T"});
-  engine.process(updates);
-  const ServiceQuery edge{parse_pattern("(a)-[:T]->(b)", "edge"), "here", {.list = true}, {"all"}, true, {}};
-  AlertRouter router = make({sink("all")});
-  router.set_queries({&edge, 1});
-  StaticOptions options;
-  options.query = edge.options;
-  engine.match(edge.query, options, router.existing(17, Timestamp{99}).get());
-  batch(router, 17, "edge", 1);
-  const std::vector<std::string> alerts = texts(router.take()[0]);
-  ASSERT_EQ(alerts.size(), 2u);
-  EXPECT_THAT(alerts[0],
-              HasSubstr(R"("sign":"+","batch":17,"time":99,"bindings":{"a":1,"b":2},"edges":[[1,"T",2]],"cause":[]})"));
-}
-
 TEST_F(Router, AQueryThatIsGoneStillTellsWhatWasSuppressedAndOneThatStaysKeepsItsInterval) {
   AlertRouter router = make({sink("one", Signs::both, 1)});
   router.set_queries(std::vector{query("ring", {"one"}), query("path", {"one"})});

@@ -42,6 +42,23 @@ TEST_F(BatchMonitorTest, ABatchThatTakesTooLongIsOverdueUntilItEnds) {
                           "info the batch that took long is matched batch=7 seconds=2.1"));
 }
 
+TEST_F(BatchMonitorTest, AListingOfExistingMatchesIsShownAtOnceAndOverdueAfterAWhile) {
+  BatchMonitor monitor(60s, metrics_, notes_);
+  monitor.begin(8, {{QueryId{}, "hub"}}, BatchMonitor::Work::existing);
+  monitor.progress(at(1, QueryId{}, 12));
+  EXPECT_EQ(monitor.now()->work, BatchMonitor::Work::existing);
+  EXPECT_THAT(monitor.listing(), HasSubstr("the existing matches of query 'hub' have been listed for 1 s, 12 so far"));
+  EXPECT_EQ(monitor.overdue(), "");
+  monitor.progress(at(11, QueryId{}, 500));
+  EXPECT_EQ(monitor.overdue(), monitor.listing());
+  monitor.end();
+  EXPECT_EQ(monitor.listing(), "");
+  monitor.begin(8, {});
+  monitor.progress(at(11));
+  EXPECT_EQ(monitor.listing(), "");
+  EXPECT_EQ(monitor.overdue(), "") << "a batch has its own limit";
+}
+
 TEST_F(BatchMonitorTest, IsToldAgainTwiceAsLateEachTime) {
   monitor_.begin(1, {});
   for (int tenth = 1; tenth <= 170; ++tenth) monitor_.progress(at(tenth / 10.0));

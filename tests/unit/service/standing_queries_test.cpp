@@ -8,6 +8,9 @@
 #include <vector>
 
 #include "deltamatch/error.hpp"
+#include "ingest/service/loop/existing_matches.hpp"
+#include "ingest/service/loop/pipeline.hpp"
+#include "unit/alert/support.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -93,6 +96,104 @@ TEST_F(StandingQueriesTest, SuppressedAlertsAreReportedIfNoQueryListsAnyMore) {
   ASSERT_EQ(alerts.size(), 1U);
   EXPECT_THAT(alerts[0], ::testing::HasSubstr("\"suppressed\":2"));
   EXPECT_FALSE(router_.due());
+}
+
+class ExistingMatchesTest : public StandingQueriesTest {
+ protected:
+  ExistingMatchesTest() {
+    sink_.rate_limit = 0;
+    router_ = AlertRouter({&sink_, 1}, [this] { return now_; });
+    standing_.replace({query("old", "(a)-->(b)-->(c)", {"file"})}, {});
+    EXPECT_TRUE(process(edges(0, 100)).empty());
+  }
+
+  static ServiceQuery reporting(const char* name, const char* pattern) {
+    ServiceQuery wanted = query(name, pattern, {"file"});
+    wanted.report_existing = true;
+    return wanted;
+  }
+  /// Makes these queries stand beside the old one. Returns what refused them, or nothing.
+  std::string add(std::vector<ServiceQuery> queries) {
+    queries.push_back(query("old", "(a)-->(b)-->(c)", {"file"}));
+    try {
+      const auto list = [&](std::span<const ServiceQuery> added) {
+        if (!list_existing(engine_, router_, added, watch_)) throw PipelineEnds();
+      };
+      standing_.replace(std::move(queries), standing_.active(), list);
+      return {};
+    } catch (const Error& error) {
+      return error.what();
+    }
+  }
+  void expect_only_the_old_one() {
+    EXPECT_THAT(*standing_.names(), ::testing::ElementsAre("old"));
+    UpdateBatch behind_a_leaf;
+    behind_a_leaf.add({.source = 1, .target = ++last_});
+    EXPECT_EQ(process(behind_a_leaf).size(), 1U) << "of the old query alone, and of this batch";
+    EXPECT_FALSE(monitor_.now());
+  }
+
+  int last_ = 1000;
+  Metrics metrics_{"1"};
+  testing::Notes notes_;
+  BatchMonitor monitor_{std::chrono::seconds(60), metrics_, notes_};
+  std::optional<ExistingWatch> watch_{ExistingWatch{{}, &monitor_}};
+};
+
+TEST_F(ExistingMatchesTest, AreAlertsOfTheNextBatchWithoutCauses) {
+  EXPECT_EQ(add({reporting("new", "(a)-->(b)")}), "");
+  const std::vector<std::string> alerts = process(edges(500, 1));
+  ASSERT_EQ(alerts.size(), 101U);
+  for (const std::string& alert : alerts) EXPECT_THAT(alert, ::testing::HasSubstr(R"("batch":2)"));
+  EXPECT_THAT(alerts[0], ::testing::HasSubstr(R"("cause":[])"));
+}
+
+TEST_F(ExistingMatchesTest, BeyondTheBudgetTheyRefuseTheChange) {
+  ServiceQuery wanted = reporting("new", "(a)-->(b)");
+  wanted.budget.limits.matches = 99;
+  EXPECT_EQ(
+      add({wanted}),
+      "service.yaml:7: the existing matches of 'new' are more than 99 (budget.matches); leave report_existing out, narrow "
+      "the pattern, or raise budget.matches");
+  expect_only_the_old_one();
+  wanted.budget.limits.matches = 100;
+  EXPECT_EQ(add({wanted}), "") << "it was only matched to the limit";
+}
+
+TEST_F(ExistingMatchesTest, AllOfAChangeShareTheLimits) {
+  watch_->limits.max_matches = 150;
+  EXPECT_EQ(add({reporting("one", "(a)-->(b)")}), "");
+  EXPECT_EQ(process({}).size(), 100U);
+  standing_.replace({query("old", "(a)-->(b)-->(c)", {"file"})}, standing_.active());
+  EXPECT_THAT(add({reporting("one", "(a)-->(b)"), reporting("two", "(a)<--(b)")}),
+              ::testing::HasSubstr("'two' are more than 50 (existing.max_matches)"));
+  expect_only_the_old_one();
+}
+
+TEST_F(ExistingMatchesTest, TheirSizeAndTheirTimeAreBounded) {
+  watch_->limits.max_bytes = 1000;
+  EXPECT_THAT(add({reporting("new", "(a)-->(b)")}), ::testing::HasSubstr("more than 1000 bytes (existing.max_size)"));
+  expect_only_the_old_one();
+  watch_->limits = {.max_time = std::chrono::milliseconds(100)};
+  const auto begin = std::chrono::steady_clock::now();
+  // 100 leaves are in 1,192,052,400 stars with six arms.
+  ServiceQuery star = reporting("star", "(a)-->(b), (a)-->(c), (a)-->(d), (a)-->(e), (a)-->(f), (a)-->(g)");
+  EXPECT_THAT(add({star}), ::testing::HasSubstr("take longer than 0.1 s to list (existing.max_time)"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  expect_only_the_old_one();
+}
+
+TEST_F(ExistingMatchesTest, AStopEndsThemAtOnce) {
+  monitor_.give_up_at(std::chrono::steady_clock::now() + std::chrono::hours(1));
+  ServiceQuery star = reporting("star", "(a)-->(b), (a)-->(c), (a)-->(d), (a)-->(e), (a)-->(f), (a)-->(g)");
+  EXPECT_THAT(add({star}), ::testing::HasSubstr("the service is stopping"));
+  expect_only_the_old_one();
+}
+
+TEST_F(ExistingMatchesTest, AQueryThatTheEngineRefusesLeavesNoAlerts) {
+  ServiceQuery wrong = query("wrong", "(a)-[e]->(b) WHERE e.amount > 3", {"file"});
+  EXPECT_NE(add({reporting("new", "(a)-->(b)"), wrong}), "");
+  expect_only_the_old_one();
 }
 
 }  // namespace

@@ -53,7 +53,8 @@ TEST(StatusTest, OfQueriesItTellsWhichAreSuspendedAndOfABatchHowLongItTakes) {
   status.under_way = BatchMonitor::Now{18, 2.5, "path", 7};
   EXPECT_EQ(to_json(status).at("suspended"),
             (Json{{"hub", {{"batch", 16}, {"over", "limit"}}}, {"ring", {{"batch", 17}, {"over", "timeout"}}}}));
-  EXPECT_EQ(to_json(status).at("under_way"), (Json{{"batch", 18}, {"seconds", 2.5}, {"query", "path"}, {"matches", 7}}));
+  EXPECT_EQ(to_json(status).at("under_way"),
+            (Json{{"batch", 18}, {"seconds", 2.5}, {"query", "path"}, {"matches", 7}, {"existing", false}}));
 }
 
 TEST(StatusTest, OfEachQueryItTellsWhatMatchingTook) {
