@@ -6,6 +6,7 @@ import shutil
 import signal
 import sys
 import time
+import urllib.request
 
 from harness import main, random_updates, RING, ServiceTest
 
@@ -96,6 +97,35 @@ class StandbyTest(ServiceTest):
         self.committed_by(second)
         self.assertEqual(second.stop(), 0)
         self.assertGreater(len(self.check_alerts()), 10)
+
+
+class Queries(StandbyTest):
+    def test_a_query_that_does_not_fit_the_standby_is_told_before_it_takes_over(self):
+        token = self.dir / "token"
+        token.write_text("0123456789-abcdefghij\n")
+        http = {"listen": "127.0.0.1:0", "admin_token": {"file": str(token)}}
+        first = self.instance("first", http=http).wait_ready()
+        self.produce(300)
+        self.committed_by(first)
+        second = self.instance("second", http=http, sinks={"other": {"type": "stdout"}}, queries=[{"name": "own", "pattern": RING}])
+        self.follows(second)
+
+        def change(method, path, body=b""):
+            request = urllib.request.Request(first.url + path, method=method, data=body,
+                                             headers={"Authorization": "Bearer 0123456789-abcdefghij"})
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                return answer.status
+
+        self.assertEqual(change("POST", "/v1/queries", b'{"name": "own", "pattern": "(a)-->(b)-->(a)", "sinks": ["alerts"]}'), 201)
+        second.wait(lambda: not self.standby_of(second)["could_take_over"], "a standby that could not take over")
+        self.assertIn("the query 'own', made over HTTP", self.standby_of(second)["why_not"])
+        self.assertIn("there is no sink 'alerts'", self.standby_of(second)["why_not"])
+        self.assertEqual(second.get("/readyz?for=takeover")[0], 503)
+        self.assertEqual(change("PUT", "/v1/queries/own", b'{"pattern": "(a)-->(b)-->(a)", "sinks": []}'), 200)
+        second.wait(lambda: "belongs to a query that was made over HTTP" in self.standby_of(second)["why_not"], "the next reason")
+        self.assertEqual(change("DELETE", "/v1/queries/own"), 200)
+        self.follows(second)
+        self.assertEqual((second.stop(), first.stop()), (0, 0))
 
 
 class Standby(StandbyTest):

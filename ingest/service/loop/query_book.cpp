@@ -60,7 +60,7 @@ void QueryBook::load(std::span<const QueryRecord> records, const Define& define)
       throw Error(ErrorKind::configuration, topic_,
                   fmt::format("the query '{}', made over HTTP in batch {}, does not fit this configuration: {}", name,
                               record.batch, error.what()),
-                  "restore for this start what it needs, then change or DELETE it");
+                  "restore for this start what it needs (a sink may be of any type), then change or DELETE it");
     }
   }
 }

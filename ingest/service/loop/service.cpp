@@ -90,6 +90,7 @@ struct Service::Impl {
   void keep_alive(const std::stop_token& stop) const;
   ReadAgain read_again();
   void read_file_queries();
+  void queries_must_fit(const kafka::Cluster& cluster, const CommitPoint& last);
   void add_known_queries(std::span<const QueryRecord> records);
   std::vector<QueryRecord> read_query_topic(const kafka::Cluster& cluster, kafka::Transactions& transactions);
   void note_queries();
@@ -268,7 +269,8 @@ bool Service::Impl::stand_by(const StartupContext& context, kafka::Ownership& ow
     const auto read_queries = [this, &cluster = context.cluster] {
       add_known_queries(kafka::read_query_log(cluster, Clock::now() + topic_patience));
     };
-    auto follower = std::make_shared<Standby>(context, read_queries);
+    const auto must_fit = [this, &cluster = context.cluster](const CommitPoint& last) { queries_must_fit(cluster, last); };
+    auto follower = std::make_shared<Standby>(context, read_queries, must_fit);
     const std::scoped_lock lock(mutex);
     standby = std::move(follower);
   }
@@ -419,6 +421,32 @@ void Service::Impl::read_file_queries() {
     journal.tell(Level::error, "the configuration cannot be read again, so the previous queries stay", {{"why", error.what()}});
   }
   book.set_file(std::move(now));
+}
+
+/// Throws Error if this instance could not begin to work with the queries of the application now.
+void Service::Impl::queries_must_fit(const kafka::Cluster& cluster, const CommitPoint& last) {
+  if (last.over_http.empty()) return;
+  std::vector<QueryRecord> records;
+  std::string why_unread;
+  try {
+    records = kafka::read_query_log(cluster, Clock::now() + topic_patience);
+  } catch (const kafka::Unreachable&) {
+    throw;
+  } catch (const Error& error) {
+    if (!options.http.admin_token.empty()) throw;
+    why_unread = error.what();
+  }
+  std::erase_if(records, [&](const QueryRecord& record) { return record.batch > last.batch; });  // newer than what is looked at
+  const std::scoped_lock reloads(reload_mutex);
+  QueryBook trial = book;
+  trial.load(records, readers.define);
+  std::vector<ServiceQuery> from_file = book.from_file();
+  try {
+    from_file = readers.reread().queries;
+  } catch (const Error&) {  // NOLINT(bugprone-empty-catch): the previous queries stay, and read_file_queries tells it
+  }
+  trial.set_file(std::move(from_file));
+  trial.must_belong_to(last, why_unread);
 }
 
 /// Makes the queries of the book those that are shown. The caller holds reload_mutex.

@@ -37,9 +37,10 @@ std::int64_t now_ms() {
 }  // namespace
 
 struct Standby::Impl {
-  Impl(const StartupContext& of, std::function<void()> change)
+  Impl(const StartupContext& of, std::function<void()> change, std::function<void(const CommitPoint&)> fit)
       : context(of),
         queries_change(std::move(change)),
+        must_fit(std::move(fit)),
         input(of.cluster, of.options.input),
         reading(reading_fingerprint(of.options.input)) {
     context.stop = stop.get_token();
@@ -80,6 +81,7 @@ struct Standby::Impl {
 
   StartupContext context;
   std::function<void()> queries_change;
+  std::function<void(const CommitPoint&)> must_fit;
   std::stop_source stop;
   kafka::Input input;
   const std::string reading;
@@ -378,6 +380,13 @@ void Standby::Impl::judge(kafka::CommitLog& records) {
             begin->batch);
       }
     }
+    try {
+      must_fit(*committed);
+    } catch (const kafka::Unreachable&) {
+      throw;
+    } catch (const Error& error) {
+      why = error.what();
+    }
     // Asked even if why is known, because brokers that do not answer are the first thing to know.
     std::string lacks = not_retained(input, *begin, Clock::now() + patience);
     if (!lacks.empty()) {
@@ -473,8 +482,9 @@ std::optional<CommitPoint> Standby::Impl::shared_newest(kafka::CommitLog& record
 
 // ---- The interface.
 
-Standby::Standby(const StartupContext& context, std::function<void()> queries_change)
-    : impl_(std::make_unique<Impl>(context, std::move(queries_change))) {}
+Standby::Standby(const StartupContext& context, std::function<void()> queries_change,
+                 std::function<void(const CommitPoint& last)> must_fit)
+    : impl_(std::make_unique<Impl>(context, std::move(queries_change), std::move(must_fit))) {}
 
 Standby::~Standby() { impl_->stop.request_stop(); }
 

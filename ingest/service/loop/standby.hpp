@@ -45,7 +45,10 @@ class Standby {
   /// Starts its threads. What the context refers to must outlive it. `queries_change` is called before a
   /// graph is loaded, and when the standing queries of the application have changed. It adds to context.known what the
   /// configuration and the topic of queries say of them now. If it throws, that is told, and it is called again.
-  Standby(const StartupContext& context, std::function<void()> queries_change);
+  /// `must_fit` gets the last commit record every few seconds. It throws Error if this instance could not begin with the
+  /// queries of the application.
+  Standby(const StartupContext& context, std::function<void()> queries_change,
+          std::function<void(const CommitPoint& last)> must_fit);
   ~Standby();
   Standby(const Standby&) = delete;
   Standby& operator=(const Standby&) = delete;
