@@ -141,6 +141,10 @@ class Changes(QueriesApi):
                 ('{"name": "x"}', 422, "pattern", "missing"),
                 ('{"pattern": "(a)-->(b)"}', 422, "name", "missing"),
                 ('{"name": "", "pattern": "(a)-->(b)"}', 422, "name", "empty"),
+                ('{"name": ".", "pattern": "(a)-->(b)"}', 422, "name", "cannot be part of a path"),
+                ('{"name": "..", "pattern": "(a)-->(b)"}', 422, "name", "cannot be part of a path"),
+                (r'{"name": "x\u0000y", "pattern": "(a)-->(b)"}', 422, "name", "control character"),
+                (r'{"name": "x\u0085", "pattern": "(a)-->(b)"}', 422, "name", "control character"),
                 ('{"name": "x", "pattern": ["(a)-->(b)"]}', 422, "pattern", "this is a list"),
                 ('{"name": "x", "name": "y", "pattern": "(a)-->(b)"}', 400, "name", "twice"),
                 ('{"name": "x", "pattern": "(a)-->(b)"', 400, None, "at line 1"),
@@ -160,6 +164,7 @@ class Changes(QueriesApi):
         self.assertEqual(self.curl(service, "/v1/queries", "--data-binary", b'{"name": "x\xff", "pattern": "(a)-->(b)"}').status, 400)
         self.assertEqual(self.curl(service, "/v1/queries", "-d", json.dumps({"name": "x", "pattern": " " * 70_000})).status, 413)
         self.assertEqual(self.curl(service, "/v1/queries/y", "-X", "PUT", "-d", json.dumps({"name": "x", "pattern": EDGE})).status, 422)
+        self.assertEqual(self.curl(service, "/v1/queries/a%09b", "-X", "PUT", "-d", json.dumps({"pattern": EDGE})).status, 422)
         self.assertEqual(self.curl(service, "/v1/queries/%zz").status, 400)
         self.assertEqual(set(self.names(service)), {"ring"}, "nothing of that was made")
 

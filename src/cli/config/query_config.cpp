@@ -19,6 +19,20 @@
 namespace deltamatch::cli {
 namespace {
 
+/// Why no path of HTTP could name the query. Empty if one can.
+std::string fault_of_name(std::string_view name) {
+  if (name == "." || name == "..")
+    return fmt::format("the name '{}' cannot be part of a path of HTTP, where it means a folder", name);
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(name[at]);
+    const bool later = byte == 0xc2 && at + 1 < name.size() && static_cast<unsigned char>(name[at + 1]) < 0xa0;  // U+0080 on
+    if (byte < ' ' || byte == 0x7f || later)
+      return fmt::format("character {} of the name is a control character (byte 0x{:02x})", at + 1,
+                         later ? static_cast<unsigned char>(name[at + 1]) : byte);
+  }
+  return {};
+}
+
 /// Reads the queries, one entry after the other. An engine without data says whether they fit the graph and each other.
 class QueryReader {
  public:
@@ -162,6 +176,10 @@ class QueryReader {
     if (!ingest::is_name(query.query.name)) {
       section.refuse(section.has("name") ? "name" : key,
                      fmt::format("the name of {} is not UTF-8", ingest::in_ticks(query.query.name)), "rename it");
+      return;
+    }
+    if (const std::string fault = fault_of_name(query.query.name); !fault.empty()) {
+      section.refuse(section.has("name") ? "name" : key, fault, "rename it");
       return;
     }
     for (const ingest::ServiceQuery& other : config_.service.queries) {

@@ -372,6 +372,24 @@ TEST_F(ServiceConfigTest, ANameThatIsNotUtf8IsRefused) {
   EXPECT_THAT(message, HasSubstr("the name of `a\\xff` is not UTF-8; rename it"));
 }
 
+TEST_F(ServiceConfigTest, ANameThatNoPathCanHaveIsRefused) {
+  const auto refusal = [&](const std::string& name) -> std::string {
+    try {
+      read("queries: [{name: \"" + name + "\", pattern: (a)-->(b)}]\n");
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "not refused";
+  };
+  EXPECT_THAT(refusal("."), HasSubstr("queries[0].name: the name '.' cannot be part of a path of HTTP"));
+  EXPECT_THAT(refusal(".."), HasSubstr("cannot be part of a path"));
+  EXPECT_THAT(refusal("x\\0y"), HasSubstr("character 2 of the name is a control character (byte 0x00); rename it"));
+  EXPECT_THAT(refusal("x\\u007f"), HasSubstr("(byte 0x7f)"));
+  EXPECT_THAT(refusal("\\u0085"), HasSubstr("(byte 0x85)"));
+  EXPECT_EQ(refusal("..."), "not refused");
+  EXPECT_EQ(refusal("a b/\\u00a0\\u0105"), "not refused");
+}
+
 TEST_F(ServiceConfigTest, HttpMayBeCalledAnything) {
   const ingest::HttpOptions http = read("http: {hosts: any}").service.http;
   EXPECT_TRUE(http.any_host);
