@@ -240,6 +240,95 @@ class Changes(QueriesApi):
         self.assertEqual(self.names(service)["hub"]["state"], "standing")
 
 
+    def test_a_suspended_query_that_is_deleted_leaves_no_metric_behind(self):
+        self.configure()
+        service = self.start()
+        definition = {"name": "hub", "pattern": "(a)-->(b)-->(c)", "budget": {"matches": 5}}
+        self.create(service, **definition)
+        self.send(service, *[edge(f"s{i}", "hub") for i in range(10)], *[edge("hub", f"t{i}") for i in range(10)])
+        service.wait(lambda: self.names(service)["hub"]["state"] == "suspended", "suspension")
+        self.assertIn('query="hub"', service.get("/metrics")[1])
+        self.assertEqual(self.curl(service, "/v1/queries/hub", "-X", "DELETE").status, 200)
+        self.assertNotIn('query="hub"', service.get("/metrics")[1])
+        self.assertNotIn("hub", service.status()["matches"])
+        queries = self.last_config["queries"]
+        self.configure(queries=[*queries, definition])
+        self.curl(service, "/reload", "-X", "POST")
+        self.send(service, *[edge("hub", f"u{i}") for i in range(10)])
+        service.wait(lambda: self.names(service)["hub"]["state"] == "suspended", "suspension")
+        self.configure(queries=queries)
+        self.assertEqual(self.curl(service, "/reload", "-X", "POST").body["removed"], ["hub"])
+        self.assertNotIn('query="hub"', service.get("/metrics")[1])
+
+
+class ExistingMatches(QueriesApi):
+    """330,791,175 matches exist already."""
+    MANY = {"name": "many", "pattern": "(a)-->(h), (b)-->(h), (c)-->(h), (d)-->(h)", "report_existing": True}
+
+    def begin(self, **changes):
+        self.configure(**changes)
+        service = self.start()
+        self.send(service, *[edge(f"s{i}", "hub") for i in range(300)])
+        return service
+
+    def ask(self, service, **more):
+        return self.curl(service, "/v1/queries", "-d", json.dumps({**self.MANY, **more}))
+
+    def test_limits_refuse_the_change_and_nothing_has_changed(self):
+        service = self.begin(existing={"max_matches": 200_000})
+        before = len(self.marks()), self.names(service)
+        for limits, reason in [({"budget": {"matches": 1000}}, "are more than 1000 (budget.matches)"),
+                               ({"budget": {"time": "1ms"}}, "take longer than 0.001 s to list (budget.time)"),
+                               ({}, "are more than 200000 (existing.max_matches)")]:
+            answer = self.ask(service, **limits)
+            self.assertEqual(answer.status, 422, answer.text)
+            self.assertIn(f"the existing matches of 'many' {reason}", answer.body["error"])
+            self.assertIn("leave report_existing out", answer.body["error"])
+            self.assertEqual((len(self.marks()), self.names(service)), before)
+        self.create(service, name="few", pattern="(a)-->(b)", report_existing=True)
+        self.assertEqual(len(self.alerts_of("few")), 300)
+        self.assertEqual(self.alerts_of("many"), [])
+        self.assertEqual(service.stop(), 0)
+
+        self.configure(queries=[*self.last_config["queries"], self.MANY], existing={"max_matches": 1000})
+        service = self.start(ready=False)
+        self.assertEqual(service.ended(), 78)
+        self.assertIn("are more than 1000 (existing.max_matches)", service.log())
+
+    def test_it_is_shown_and_ends_with_the_service(self):
+        service = self.begin(existing={"max_time": "10m", "max_matches": 10**12, "max_size": "20GiB"}, batch__max_match_time="500ms")
+        answers = []
+        client = threading.Thread(target=lambda: answers.append(self.ask(service)))
+        client.start()
+        service.wait(lambda: service.status().get("under_way", {}).get("seconds", 0) > 0.6, "listing")
+        now = service.status()["under_way"]
+        self.assertEqual((now["query"], now["existing"]), ("many", True))
+        self.assertGreater(now["matches"], 0)
+        code, why = service.get("/readyz")
+        self.assertEqual(code, 503)
+        self.assertIn("the existing matches of query 'many' have been listed for", why)
+        for options in (["-X", "DELETE"], ["-X", "PUT", "-d", json.dumps({"pattern": EDGE})]):
+            other = self.curl(service, "/v1/queries/many", *options)
+            self.assertEqual(other.status, 503, other.text)
+            self.assertIn("another change is under way, and nothing of this one is done: the existing matches", other.body["error"])
+        code, why = service.get("/reload", method="POST")
+        self.assertEqual(code, 401)
+        self.assertEqual(self.curl(service, "/reload", "-X", "POST").status, 409)
+        begin = time.monotonic()
+        self.assertEqual(service.stop(), 0)
+        self.assertLess(time.monotonic() - begin, 10)
+        client.join()
+        self.assertEqual(answers[0].status, 503, answers[0].text)
+        self.assertIn("the service is stopping, and nothing has changed", answers[0].body["error"])
+        events = [event["event"] for event in service.events()]
+        self.assertIn("a change of the queries was abandoned because the service stops", events)
+        self.assertNotIn("the service stopped before it began to work", events)
+        service = self.start()
+        self.assertEqual(set(self.names(service)), {"ring"})
+        self.assertEqual(self.alerts_of("many"), [])
+        self.assertEqual(service.stop(), 0)
+
+
 class Access(QueriesApi):
     def test_only_the_token_may_change_something(self):
         self.configure()

@@ -75,6 +75,19 @@ std::string_view outcome_name(Metrics::Outcome outcome) noexcept {
 
 std::string text_of(std::string_view view) { return std::string(view); }
 
+/// Removes the series of a query.
+template <class Metric>
+void forget(Family<Metric>& family, std::string_view query) {
+  for (const prometheus::MetricFamily& found : family.Collect()) {
+    for (const prometheus::ClientMetric& metric : found.metric) {
+      Labels labels;
+      for (const prometheus::ClientMetric::Label& label : metric.label) labels.emplace(label.name, label.value);
+      const auto named = labels.find("query");
+      if (named != labels.end() && named->second == query) family.Remove(&family.Add(labels));
+    }
+  }
+}
+
 }  // namespace
 
 std::string_view state_name(ServiceState state) noexcept {
@@ -119,7 +132,7 @@ struct Metrics::Series {
   Counter& superseded = ignored.Add({{"cause", "superseded"}});
   Counter& late = ignored.Add({{"cause", "late"}});
   Counter& self_loop = ignored.Add({{"cause", "self_loop"}});
-  std::mutex matches_mutex;  // a series may be removed while other threads count
+  std::mutex queries_mutex;  // a series of a query may be removed while other threads count
   Family<Counter>& matches =
       counters(registry, "deltamatch_matches_total", "Matches that appeared (sign +) and vanished (sign -).");
 
@@ -221,7 +234,7 @@ void Metrics::batch(const BatchResult& result, std::span<const std::string> name
   step("match", result.seconds.match);
   step("settle", result.seconds.settle);
   if (result.watermark) watermark(*result.watermark);
-  const std::lock_guard lock(series_->matches_mutex);
+  const std::lock_guard lock(series_->queries_mutex);
   for (std::size_t i = 0; i < result.queries.size(); ++i) {
     add(series_->matches.Add({{"query", names[i]}, {"sign", "+"}}), result.queries[i].added);
     add(series_->matches.Add({{"query", names[i]}, {"sign", "-"}}), result.queries[i].removed);
@@ -236,20 +249,20 @@ void Metrics::step(std::string_view step, double seconds) {
 }
 
 void Metrics::forget_query(std::string_view name) {
-  const std::lock_guard lock(series_->matches_mutex);
-  for (const char* sign : {"+", "-"}) {
-    Counter& counter = series_->matches.Add({{"query", text_of(name)}, {"sign", sign}});
-    series_->matches.Remove(&counter);
-  }
-  for (Family<Counter>* const family : {&series_->query_seconds, &series_->suppressed_matches})
-    family->Remove(&family->Add({{"query", text_of(name)}}));
+  const std::lock_guard lock(series_->queries_mutex);
+  for (Family<Counter>* const family :
+       {&series_->matches, &series_->query_seconds, &series_->suppressed_matches, &series_->over_budget, &series_->suppressed})
+    forget(*family, name);
+  forget(series_->suspended_queries, name);
 }
 
 void Metrics::over_budget(std::string_view name, Shortfall shortfall) {
+  const std::lock_guard lock(series_->queries_mutex);
   series_->over_budget.Add({{"query", text_of(name)}, {"over", text_of(shortfall_name(shortfall))}}).Increment();
 }
 
 void Metrics::suspended(std::string_view name, bool is) {
+  const std::lock_guard lock(series_->queries_mutex);
   series_->suspended_queries.Add({{"query", text_of(name)}}).Set(is ? 1 : 0);
 }
 
@@ -330,6 +343,7 @@ void Metrics::standby(bool ready, std::uint64_t behind_batches, double behind_se
 }
 
 void Metrics::alerts_suppressed(std::string_view query, std::string_view sink, std::uint64_t count) {
+  const std::lock_guard lock(series_->queries_mutex);
   series_->suppressed.Add({{"query", text_of(query)}, {"sink", text_of(sink)}}).Increment(static_cast<double>(count));
 }
 

@@ -38,7 +38,7 @@ class Metrics {
   void batch(const BatchResult& result, std::span<const std::string> names, double seconds);
   /// Records a step outside the engine (fetch, decode, log, commit …).
   void step(std::string_view step, double seconds);
-  /// Ends the series of a query that was removed, until a batch reports it again.
+  /// Ends all series of a query that was removed, until something about it is recorded again.
   void forget_query(std::string_view name);
   /// A query exceeded its budget in a batch. The shortfall is limit (matches) or timeout.
   void over_budget(std::string_view name, Shortfall shortfall);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <thread>
-#include <tuple>
 #include <utility>
 
 #include "deltamatch/error.hpp"
@@ -324,10 +323,6 @@ void Pipeline::submit(Commit&& commit) {
     status_.graph = engine_.graph();
     status_.queries = commit.mark.queries;
     status_.suspended = commit.mark.suspended;
-    for (std::size_t q = 0; q < commit.result.queries.size(); ++q) {
-      const Count suppressed = commit.result.queries[q].suppressed;
-      if (suppressed > 0) status_.suppressed[(*commit.queries)[q]] += suppressed;
-    }
   }
   if (reader_) context_.metrics.partitions_missing(reader_->missing());
   for (const Suppressed& suppressed : router_.take_suppressed()) {
@@ -383,15 +378,18 @@ void Pipeline::committed(Commit&& commit) {
   if (commit.mark.watermark) context_.metrics.watermark(*commit.mark.watermark);
   const std::scoped_lock lock(mutex_);
   count_matches(commit);
+  forget_queries(commit.mark);
   if (commit.consumed != 0) status_.batch_times.add(seconds);
   status_.committed = std::move(commit.mark);
   if (free_.size() < 4) free_.push_back(std::move(commit.input));
 }
 
-/// Forgets queries that are gone, so that queries which come and go take no memory. The caller holds the mutex.
+/// The caller holds the mutex.
 void Pipeline::count_matches(const Commit& commit) {
   for (std::size_t q = 0; q < commit.result.queries.size(); ++q) {
     const std::string& name = (*commit.queries)[q];
+    const Count suppressed = commit.result.queries[q].suppressed;
+    if (suppressed > 0) status_.suppressed[name] += suppressed;
     Status::Matches& matches = status_.matches[name];
     const auto active = std::ranges::lower_bound(commit.mark.queries, name, {}, &ActiveQuery::name);
     if (active != commit.mark.queries.end() && active->name == name && active->fingerprint != matches.fingerprint)
@@ -400,12 +398,23 @@ void Pipeline::count_matches(const Commit& commit) {
     matches.removed += commit.result.queries[q].removed;
     matches.seconds += commit.result.queries[q].seconds;
   }
-  const auto& [standing, suspended] = std::tie(commit.mark.queries, commit.mark.suspended);
-  if (status_.matches.size() <= standing.size() + suspended.size()) return;
-  std::erase_if(status_.matches, [&](const auto& entry) {
-    return !std::ranges::binary_search(standing, entry.first, {}, &ActiveQuery::name) &&
-           !std::ranges::binary_search(suspended, entry.first, {}, &SuspendedQuery::name);
-  });
+}
+
+/// Forgets queries that are gone after this commit, so that queries which come and go leave nothing behind. The caller holds
+/// the mutex.
+void Pipeline::forget_queries(const CommitPoint& now) {
+  const CommitPoint& before = status_.committed;
+  if (before.queries == now.queries && before.suspended == now.suspended) return;
+  const auto forget = [&](const std::string& name) {
+    if (std::ranges::find(now.queries, name, &ActiveQuery::name) != now.queries.end() ||
+        std::ranges::find(now.suspended, name, &SuspendedQuery::name) != now.suspended.end())
+      return;
+    status_.matches.erase(name);
+    status_.suppressed.erase(name);
+    context_.metrics.forget_query(name);
+  };
+  for (const ActiveQuery& query : before.queries) forget(query.name);
+  for (const SuspendedQuery& query : before.suspended) forget(query.name);
 }
 
 void Pipeline::finish() {

@@ -176,6 +176,7 @@ class Pipeline {
   void report_backend();
   void committed(Commit&& commit);
   void count_matches(const Commit& commit);
+  void forget_queries(const CommitPoint& now);
   void show(const Commit& commit) noexcept;
   void finish();
   void make_sure_of_ownership();

@@ -128,8 +128,7 @@ QueryChange Pipeline::change(std::vector<ServiceQuery> wanted, std::span<const A
     record->batch = last_.batch + 1;
     changes_.push_back(std::move(*record));
   }
-  report_existing(change);
-  for (const std::string& name : change.removed) context_.metrics.forget_query(name);
+  const std::vector<ActiveQuery> standing = queries_.active();
   for (const SuspendedQuery& query : were) {
     if (std::ranges::find(last_.suspended, query.name, &SuspendedQuery::name) != last_.suspended.end()) continue;
     const bool stands = std::ranges::find(standing, query.name, &ActiveQuery::name) != standing.end();

@@ -88,6 +88,31 @@ TEST(MetricsTest, ABatch) {
   EXPECT_TRUE(after.contains(R"(deltamatch_matches_total{query="say \"x\"\n",sign="+"})"));
 }
 
+TEST(MetricsTest, AQueryThatIsGoneLeavesNoSeriesBehind) {
+  Metrics metrics("1");
+  BatchResult result;
+  result.queries.resize(2);
+  for (QueryDelta& delta : result.queries) delta.suppressed = 1;
+  const std::vector<std::string> names{"gone", "stays"};
+  metrics.batch(result, names, 0);
+  for (const std::string& name : names) {
+    metrics.over_budget(name, Shortfall::limit);
+    metrics.over_budget(name, Shortfall::timeout);
+    metrics.suspended(name, true);
+    metrics.alerts_suppressed(name, "file", 3);
+    metrics.alerts_suppressed(name, "web", 3);
+  }
+  metrics.forget_query("gone");
+  const std::string text = metrics.text();
+  EXPECT_EQ(text.find("query=\"gone\""), std::string::npos) << text;
+  const auto found = parse(text);
+  for (const char* series :
+       {R"(deltamatch_matches_suppressed_total{query="stays"})", R"(deltamatch_query_suspended{query="stays"})",
+        R"(deltamatch_query_over_budget_total{over="limit",query="stays"})",
+        R"(deltamatch_alerts_suppressed_total{query="stays",sink="web"})"})
+    EXPECT_TRUE(found.contains(series)) << series;
+}
+
 TEST(MetricsTest, TheRest) {
   Metrics metrics("1");
   auto found = parse(metrics.text());
