@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "ingest/service/state/query_definition.hpp"
+#include "ingest/text/exact_json.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -18,7 +19,7 @@ constexpr const char* collection = "/v1/queries";
 constexpr const char* member = "/v1/queries/{name}";
 
 HttpReply json_reply(unsigned status, const Json& body) {
-  return {status, body.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n", "application/json", {}, {}};
+  return {status, dump_exact(body) + "\n", "application/json", {}, {}};
 }
 
 HttpReply refused(const QueryRefusal& refusal) {
@@ -77,10 +78,8 @@ Json shown(const ListedQuery& listed) {
   if (listed.batch) out["batch"] = *listed.batch;
   out["state"] = listed.suspended ? "suspended" : "standing";
   if (listed.suspended) out["suspended"] = {{"batch", listed.suspended_in}, {"over", std::string(listed.over)}};
-  if (listed.added && listed.removed) {
-    const auto number = [](Count count) { return Json::parse(deltamatch::to_string(count)); };
-    out["matches"] = {{"new", number(*listed.added)}, {"removed", number(*listed.removed)}};
-  }
+  if (listed.added && listed.removed)
+    out["matches"] = {{"new", exact<Json>(*listed.added)}, {"removed", exact<Json>(*listed.removed)}};
   return out;
 }
 

@@ -35,6 +35,7 @@
 #include "ingest/service/loop/systemd.hpp"
 #include "ingest/service/state/share_publisher.hpp"
 #include "ingest/service/web/schema_registry.hpp"
+#include "ingest/text/exact_json.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -596,7 +597,7 @@ std::string Service::Impl::status() {
   }
   if (working && sharing) out["share"] = to_json(sharing->statistics());
   if (const auto standing_by = standby_status()) out["standby"] = to_json(*standing_by);
-  return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return dump_exact(out);
 }
 
 std::string Service::Impl::metrics_text() {

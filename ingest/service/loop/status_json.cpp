@@ -4,6 +4,8 @@
 #include <chrono>
 #include <variant>
 
+#include "ingest/text/exact_json.hpp"
+
 namespace deltamatch::ingest {
 namespace {
 
@@ -77,14 +79,14 @@ nlohmann::json to_json(const Pipeline::Status& status) {
   for (const SuspendedQuery& query : status.suspended)
     out["suspended"][query.name] = {{"batch", query.batch}, {"over", shortfall_name(query.shortfall)}};
   out["suppressed"] = nlohmann::json::object();
-  for (const auto& [name, matches] : status.suppressed) out["suppressed"][name] = static_cast<std::uint64_t>(matches);
+  for (const auto& [name, matches] : status.suppressed) out["suppressed"][name] = exact<nlohmann::json>(matches);
   out["matches"] = nlohmann::json::object();
   for (const auto& [name, matches] : status.matches) {
     const auto standing = std::ranges::find(status.queries, name, &ActiveQuery::name);
     const auto suspended = std::ranges::find(status.suspended, name, &SuspendedQuery::name);
     if (standing == status.queries.end() && suspended == status.suspended.end()) continue;  // it was removed
-    out["matches"][name] = {{"appeared", static_cast<std::uint64_t>(matches.added)},
-                            {"vanished", static_cast<std::uint64_t>(matches.removed)},
+    out["matches"][name] = {{"appeared", exact<nlohmann::json>(matches.added)},
+                            {"vanished", exact<nlohmann::json>(matches.removed)},
                             {"seconds", matches.seconds}};
   }
   if (const auto times = status.batch_times.summary())

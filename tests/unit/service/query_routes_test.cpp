@@ -46,6 +46,23 @@ TEST(QueryDefinition, HasEveryKeyAndChangesItsTag) {
   EXPECT_EQ(pattern_of(other), to_pattern(one.query));
 }
 
+TEST(QueryRoutes, CountsBeyond64BitsKeepTheirDigits) {
+  QueryHandlers handlers;
+  handlers.list = [] {
+    QueryListing listing;
+    ListedQuery& listed = listing.queries.emplace_back();
+    listed.query = query("ring");
+    listed.added = ~Count{0};
+    listed.removed = Count{1} << 64;
+    return listing;
+  };
+  for (const HttpRoute& route : query_routes(handlers)) {
+    if (route.method != "GET" || route.pattern != "/v1/queries") continue;
+    EXPECT_THAT(route.handler({}).body,
+                HasSubstr(R"("matches":{"new":340282366920938463463374607431768211455,"removed":18446744073709551616})"));
+  }
+}
+
 TEST(QueryDefinition, TagsAreFoundInHeaders) {
   EXPECT_TRUE(names_tag("\"a-1\"", "\"a-1\""));
   EXPECT_TRUE(names_tag("\"x\" ,\t\"a-1\"", "\"a-1\""));

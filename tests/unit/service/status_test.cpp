@@ -1,5 +1,6 @@
 #include "ingest/service/loop/status_json.hpp"
 
+#include "ingest/text/exact_json.hpp"
 #include "unit/ingest/support.hpp"
 
 namespace deltamatch::ingest {
@@ -104,6 +105,20 @@ TEST(StatusTest, OfAlertOnceItTellsHowManyMatchesAreLeftOut) {
   EXPECT_EQ(to_json(status).at("suppressed"), Json::object());
   status.suppressed = {{"fan", 12}};
   EXPECT_EQ(to_json(status).at("suppressed"), (Json{{"fan", 12}}));
+}
+
+TEST(StatusTest, CountsBeyond64BitsKeepTheirDigits) {
+  const Count largest = ~Count{0};
+  Pipeline::Status status;
+  status.queries = {{"ring", ""}};
+  status.matches["ring"].added = largest;
+  status.matches["ring"].removed = Count{1} << 64;
+  status.suppressed = {{"ring", UINT64_MAX}};
+  const std::string text = dump_exact(to_json(status));
+  EXPECT_THAT(text, ::testing::HasSubstr(R"("appeared":340282366920938463463374607431768211455,)"));
+  EXPECT_THAT(text, ::testing::HasSubstr(R"("vanished":18446744073709551616})"));
+  EXPECT_THAT(text, ::testing::HasSubstr(R"("suppressed":{"ring":18446744073709551615})"));
+  EXPECT_EQ(dump_exact(Json{{"text", "\x1a"}, {"and", "\x1aq7"}}), Json({{"text", "\x1a"}, {"and", "\x1aq7"}}).dump());
 }
 
 TEST(StatusTest, TellsRatesAndTimesOfCommittedBatches) {
