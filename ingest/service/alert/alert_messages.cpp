@@ -16,6 +16,20 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Kind = SinkOptions::Kind;
 
+/// What of a body must be JSON by its type: all of it, its lines, or nothing. In a sequence, records begin with RS.
+std::vector<std::string_view> json_values(std::string_view text, std::string_view content_type) {
+  if (is_json(content_type)) return {text};
+  std::vector<std::string_view> values;
+  if (!is_json_lines(content_type)) return values;
+  const char separator = text.find('\x1e') == std::string_view::npos ? '\n' : '\x1e';
+  while (!text.empty()) {
+    const std::string_view value = text.substr(0, text.find(separator));
+    text.remove_prefix(std::min(value.size() + 1, text.size()));
+    if (value.find_first_not_of(" \t\r\n") != std::string_view::npos) values.push_back(value);
+  }
+  return values;
+}
+
 /// Alerts in a form of the user's.
 class TemplateMessages final : public AlertMessages {
  public:
@@ -30,8 +44,10 @@ class TemplateMessages final : public AlertMessages {
   [[nodiscard]] std::size_t most_alerts() const override { return each_alert_ ? 1 : AlertMessages::most_alerts(); }
   [[nodiscard]] std::string body(const MessagePart& part) const override {
     std::string text = render(part, nullptr);
-    if (is_json(content_type_) && !nlohmann::json::accept(text))
+    for (const std::string_view value : json_values(text, content_type_)) {
+      if (nlohmann::json::accept(value)) continue;
       throw Error("body", "the template does not give JSON for these alerts", "write {{{name}}} where a JSON value stands");
+    }
     return text;
   }
 
@@ -125,17 +141,19 @@ std::unique_ptr<AlertMessages> make_messages(std::string_view application, const
 void try_body(std::string_view application, const SinkOptions& options, std::span<const QuerySamples> samples) {
   const TemplateMessages messages(application, options);
   const auto must_be_json = [&](const std::string& text, const QuerySamples& query, std::string_view alert) {
-    if (!is_json(options.content_type)) return;
-    try {
-      const auto parsed = nlohmann::json::parse(text);
-      static_cast<void>(parsed);
-    } catch (const nlohmann::json::parse_error& error) {
-      const std::size_t at = std::min(error.byte == 0 ? 0 : error.byte - 1, text.size());
-      const std::size_t from = at < 30 ? 0 : at - 30;
-      throw Error(ErrorKind::configuration, "the trial with an alert of query '" + query.query + "'",
-                  "the body is not JSON near " + text.substr(from, 60) + ", for the alert " + clipped(alert, 120),
-                  "write {{name}} inside quotes, {{{name}}} where a whole JSON value stands, and {{^last}},{{/last}} between "
-                  "entries");
+    for (const std::string_view value : json_values(text, options.content_type)) {
+      try {
+        const auto parsed = nlohmann::json::parse(value);
+        static_cast<void>(parsed);
+      } catch (const nlohmann::json::parse_error& error) {
+        const std::size_t at = std::min(error.byte == 0 ? 0 : error.byte - 1, value.size());
+        const std::size_t from = at < 30 ? 0 : at - 30;
+        throw Error(
+            ErrorKind::configuration, "the trial with an alert of query '" + query.query + "'",
+            "the body is not JSON near " + std::string(value.substr(from, 60)) + ", for the alert " + clipped(alert, 120),
+            "write {{name}} inside quotes, {{{name}}} where a whole JSON value stands, and {{^last}},{{/last}} between "
+            "entries");
+      }
     }
   };
   check_names(messages.text(), samples, [&](const QuerySamples& query, TemplateCoverage& coverage) {

@@ -1,6 +1,7 @@
 #include "ingest/service/alert/alert_template.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -37,7 +38,13 @@ void append_percent(std::string& out, std::string_view text) {
 }
 
 void append_xml(std::string& out, std::string_view text) {
-  for (const char c : text) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (text.substr(at).starts_with("\xef\xbf\xbe") || text.substr(at).starts_with("\xef\xbf\xbf")) {
+      out += "\xef\xbf\xbd";  // XML has no way to write U+FFFE and U+FFFF; this is the character for such ones
+      at += 2;
+      continue;
+    }
     switch (c) {
       case '&':
         out += "&amp;";
@@ -93,12 +100,23 @@ bool is_json(std::string_view content_type) {
   return type == "application/json" || type == "text/json" || type.ends_with("+json");
 }
 
+bool is_json_lines(std::string_view content_type) {
+  constexpr std::array types{"application/x-ndjson",    "application/ndjson",    "application/jsonl",
+                             "application/x-jsonlines", "application/jsonlines", "application/json-lines",
+                             "application/json-seq"};
+  return std::ranges::find(types, media_type(content_type)) != types.end();
+}
+
 Escape escape_for(std::string_view content_type) {
   const std::string type = media_type(content_type);
-  if (is_json(type)) return Escape::json;
+  if (is_json(type) || is_json_lines(type)) return Escape::json;
   if (type == "application/x-www-form-urlencoded") return Escape::percent;
   if (type == "application/xml" || type == "text/xml" || type == "text/html" || type.ends_with("+xml")) return Escape::xml;
   return Escape::none;
+}
+
+bool is_unescaped(std::string_view content_type) {
+  return escape_for(content_type) == Escape::none && media_type(content_type) != "text/plain";
 }
 
 class AlertTemplate::Parser {
@@ -214,7 +232,8 @@ class AlertTemplate::Renderer {
           if (value != nullptr) append(out_, value_text(*value), escape_);
           break;
         case Node::Kind::json:
-          out_ += value == nullptr ? "null" : to_text(*value);
+          // In JSON it is a value. Elsewhere its text must not end what surrounds it.
+          append(out_, value == nullptr ? "null" : to_text(*value), escape_ == Escape::json ? Escape::none : escape_);
           break;
         case Node::Kind::section:
           if (!is_empty(value)) repeat(node.children, *value);

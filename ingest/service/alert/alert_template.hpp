@@ -19,9 +19,13 @@ enum class Escape : std::uint8_t {
   none,
 };
 
-/// The escape for bodies of a content type. Other types than JSON, forms, XML and HTML have none.
+/// The escape for bodies of a content type. Other types than JSON, lines of JSON, forms, XML and HTML have none.
 [[nodiscard]] Escape escape_for(std::string_view content_type);
 [[nodiscard]] bool is_json(std::string_view content_type);
+/// Whether fields stand in such a body as they are, although it may be more than plain text.
+[[nodiscard]] bool is_unescaped(std::string_view content_type);
+/// Whether each line of a body is a JSON value.
+[[nodiscard]] bool is_json_lines(std::string_view content_type);
 
 /// Which names of a template were asked for while it was rendered, and which were found. Both by number of the tag.
 struct TemplateCoverage {
@@ -30,8 +34,9 @@ struct TemplateCoverage {
 };
 
 /// A template has text and tags. In {{name}} the field stands as text, escaped; a list is joined by ", ", and null is empty. In
-/// {{{name}}} it stands as JSON. {{#name}}...{{/name}} is rendered once for each entry of a list or an object, and once for
-/// another value. It is left out for what is absent, null, false or empty, and {{^name}}...{{/name}} is rendered only then.
+/// {{{name}}} it stands as JSON, escaped unless the escape is that of JSON. {{#name}}...{{/name}} is rendered once for each
+/// entry of a list or an object, and once for another value. It is left out for what is absent, null, false or empty, and
+/// {{^name}}...{{/name}} is rendered only then.
 /// {{! comment }} is nothing.
 ///
 /// A name is a path: bindings.a, edges.0.amount. Its first part is looked up from the inside out. In a section over a list,

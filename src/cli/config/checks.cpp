@@ -8,6 +8,7 @@
 #include "cli/options/paths.hpp"
 #include "cli/options/queries.hpp"
 #include "ingest/service/alert/alert_messages.hpp"
+#include "ingest/service/alert/alert_template.hpp"
 #include "ingest/service/alert/file_series.hpp"
 
 namespace deltamatch::cli {
@@ -86,8 +87,14 @@ class Checker {
           samples.push_back(ingest::sample_alerts(query.query, config_.service.engine.schema, sink->times));
       }
       if (samples.empty() || !context_.knows_schema) continue;
+      const bool is_body = use.key.ends_with(".body");
+      if (is_body && ingest::is_unescaped(sink->content_type)) {
+        config_.warnings.push_back(
+            fmt::format("{}: fields are not escaped in a body of the type {}; name the type that the body "
+                        "has, e.g. application/json, or text/plain if it is plain text",
+                        place(use), sink->content_type));
+      }
       try {
-        const bool is_body = use.key.ends_with(".body");
         (is_body ? ingest::try_body : ingest::try_link)(config_.service.application, *sink, samples);
       } catch (const Error& error) {
         refuse(use, error.what(), "");

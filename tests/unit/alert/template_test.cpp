@@ -74,6 +74,28 @@ TEST(AlertTemplates, EscapeWhatTheyShow) {
   EXPECT_EQ(escape_for("application/x-www-form-urlencoded"), Escape::percent);
   EXPECT_EQ(escape_for("application/soap+xml"), Escape::xml);
   EXPECT_EQ(escape_for("text/plain"), Escape::none);
+  for (const char* lines : {"application/x-ndjson", "application/jsonl; charset=utf-8", "application/json-seq"})
+    EXPECT_EQ(escape_for(lines), Escape::json) << lines;
+  EXPECT_TRUE(is_unescaped("text/csv"));
+  EXPECT_FALSE(is_unescaped("text/plain; charset=utf-8"));
+  EXPECT_FALSE(is_unescaped("text/html"));
+}
+
+TEST(AlertTemplates, EscapeJsonInOtherTypes) {
+  const std::string alert =
+      R"({"v":1,"id":"0123456789abcdef000000000000000f","query":"</q>&x=1","sign":"+","batch":1,"time":null,)"
+      R"("bindings":{},"edges":[],"cause":[]})";
+  EXPECT_EQ(rendered("<q>{{{query}}}</q>", alert, Escape::xml), "<q>&quot;&lt;/q&gt;&amp;x=1&quot;</q>");
+  EXPECT_EQ(rendered("q={{{query}}}&n={{{time}}}", alert, Escape::percent), "q=%22%3C%2Fq%3E%26x%3D1%22&n=null");
+  EXPECT_EQ(rendered("{{{query}}}", alert, Escape::json), R"("</q>&x=1")");
+}
+
+TEST(AlertTemplates, HaveNoCharacterInXmlThatXmlForbids) {
+  const std::string alert =
+      "{\"v\":1,\"id\":\"0123456789abcdef000000000000000f\",\"query\":\"a\xEF\xBF\xBE"
+      "b\xEF\xBF\xBF\xEF\xBF\xBDc\\u0001\",\"sign\":\"+\",\"batch\":1,\"time\":null,\"bindings\":{},"
+      "\"edges\":[],\"cause\":[]}";
+  EXPECT_EQ(rendered("{{query}}", alert, Escape::xml), "a\uFFFDb\uFFFD\uFFFDc ");
 }
 
 RC_GTEST_PROP(AlertTemplates, NoIdBreaksOutOfItsString, (const std::string& id, const std::string& query)) {
@@ -175,6 +197,16 @@ TEST_F(TemplateTrial, RefusesWhatIsNoJsonForSomeSample) {
   EXPECT_THAT(refusal("alert {{query}}"), HasSubstr("{{^last}},{{/last}} between entries"));
   options_.content_type = "text/plain";
   EXPECT_EQ(refusal("alert {{query}}"), "");
+}
+
+TEST_F(TemplateTrial, OfLinesOfJsonEachMustBeAValue) {
+  options_.content_type = "application/x-ndjson";
+  EXPECT_EQ(refusal("{\"index\": {}}\n{\"q\": \"{{query}}\"}\n"), "");
+  EXPECT_THAT(refusal("{\"index\": {}}\n{\"q\": {{query}}}\n"), HasSubstr("the body is not JSON near {\"q\": ring}"));
+  EXPECT_THAT(refusal("{\"q\":\n\"{{query}}\"}\n"), HasSubstr("the body is not JSON"));
+  options_.content_type = "application/json-seq";
+  EXPECT_EQ(refusal("\x1e{\"q\":\n\"{{query}}\"}\n\x1e{}\n"), "");
+  EXPECT_THAT(refusal("\x1e{\"q\":\x1e{}\n"), HasSubstr("the body is not JSON"));
 }
 
 TEST_F(TemplateTrial, RefusesLinksThatAreNoUrls) {

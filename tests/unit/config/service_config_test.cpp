@@ -361,6 +361,18 @@ TEST_F(ServiceConfigTest, ALongTransactionTimeoutIsAWarning) {
       ::testing::HasSubstr("transaction_timeout: brokers refuse more than 15m unless their transaction.max.timeout.ms"));
 }
 
+TEST_F(ServiceConfigTest, ABodyWhoseFieldsAreNotEscapedIsWarnedOf) {
+  const auto warnings = [&](const std::string& type) {
+    return read("sinks: {web: {type: webhook, url: 'http://127.0.0.1/', each: alert, content_type: '" + type +
+                "', body: 'q={{query}}'}}\nqueries: [{name: q, pattern: '(a)-->(b)'}]\n")
+        .warnings;
+  };
+  ASSERT_EQ(warnings("text/csv").size(), 1U);
+  EXPECT_THAT(warnings("text/csv").front(), HasSubstr("sinks.web.body: fields are not escaped in a body of the type text/csv"));
+  EXPECT_TRUE(warnings("text/plain; charset=utf-8").empty());
+  EXPECT_TRUE(warnings("application/x-www-form-urlencoded").empty());
+}
+
 TEST_F(ServiceConfigTest, ANameThatIsNotUtf8IsRefused) {
   write("etc/queries/a\xff.pattern", "(a)-->(b)");
   std::string message;
