@@ -1,4 +1,9 @@
 // Events for PagerDuty's Events API v2: a match that appears triggers an incident, and the same match resolves it.
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cctype>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -55,14 +60,27 @@ class PagerdutyMessages final : public AlertMessages {
   }
 
   [[nodiscard]] Verdict judge(const HttpAnswer& answer) const override {
+    // A wrong key can be mended, and then the event is as good as any.
+    if (answer.status == 400 && names_routing_key(answer.excerpt)) return Verdict::refused;
     const bool invalid = answer.status == 400 || answer.status == 413;
     return invalid ? Verdict::invalid : verdict_of(answer.status);
   }
 
  private:
-  /// Reports of one kind and query are one incident.
+  /// Whether the answer is that of a key of another length, or of one that does not exist.
+  static bool names_routing_key(std::string text) {
+    std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return text.find("routing_key") != std::string::npos || text.find("routing key") != std::string::npos;
+  }
+
+  /// Several applications and queries may report under one routing key, and equal patterns find matches of equal ids. Reports
+  /// of one kind and query are one incident.
   [[nodiscard]] std::string key_of(const Json& view) const {
-    if (view.at("kind") == "match") return view.at("id").get<std::string>();
+    if (view.at("kind") == "match") {
+      const std::string match = application_ + '\n' + value_text(view.at("query")) + '\n' + value_text(view.at("id"));
+      const XXH128_hash_t hash = XXH3_128bits(match.data(), match.size());
+      return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+    }
     return clipped(application_ + '/' + sink_ + '/' + value_text(view.at("kind")) + '/' + value_text(view.at("query")),
                    most_of_key);
   }

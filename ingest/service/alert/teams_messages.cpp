@@ -43,6 +43,9 @@ class TeamsMessages final : public AlertMessages {
   }
 
   [[nodiscard]] Verdict judge(const HttpAnswer& answer) const override {
+    // A workflow that is switched off can be switched on, and a wrong URL mended. Then the message is as good as any.
+    const auto says = [&](std::string_view what) { return answer.excerpt.find(what) != std::string::npos; };
+    if (answer.status == 400 && (says("WorkflowTriggerIsNotEnabled") || says("Invalid webhook URL"))) return Verdict::refused;
     if (answer.status == 400 || answer.status == 413) return Verdict::invalid;
     // Connectors of the older kind answer so with 200.
     const bool passed_on = answer.excerpt.find("message delivery failed with error") == std::string::npos;

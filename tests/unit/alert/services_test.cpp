@@ -256,7 +256,8 @@ TEST_F(Services, PagerdutyTriggersAndResolves) {
   const auto events = server.accepted();
   ASSERT_EQ(events.size(), 5U);
   EXPECT_EQ(events[0]["event_action"], "trigger");
-  EXPECT_EQ(events[0]["dedup_key"], id_of(1));
+  const std::string key = events[0]["dedup_key"];
+  EXPECT_THAT(key, ::testing::MatchesRegex("[0-9a-f]{32}"));
   EXPECT_EQ(events[0]["routing_key"], routing_key);
   EXPECT_EQ(events[0]["client_url"], "https://dm.example/#ring/acct-1");
   EXPECT_EQ(events[0]["links"][0]["href"], "https://dm.example/#ring/acct-1");
@@ -269,8 +270,40 @@ TEST_F(Services, PagerdutyTriggersAndResolves) {
   EXPECT_EQ(events[1]["payload"]["severity"], "info");
   EXPECT_EQ(events[2]["dedup_key"], "fraud/team/suspended/ring");
   EXPECT_EQ(events[2]["payload"]["severity"], "warning");
-  EXPECT_EQ(events[3], (Json{{"routing_key", routing_key}, {"event_action", "resolve"}, {"dedup_key", id_of(1)}}));
+  EXPECT_EQ(events[3], (Json{{"routing_key", routing_key}, {"event_action", "resolve"}, {"dedup_key", key}}));
   EXPECT_EQ(events[4]["payload"]["severity"], "error");
+}
+
+TEST_F(Services, ApplicationsAndQueriesShareARoutingKeyOfPagerdutyWithoutMixingTheirIncidents) {
+  const RuleServer server(testing::pagerduty_rules);
+  options_.routing_key = routing_key;
+  options_.kind = Kind::pagerduty;
+  options_.url = server.url();
+  for (const char* application : {"fraud", "aml"}) {
+    const auto pager = make_alert_sink(application, options_, notes_);
+    deliver(*pager, 17, list_of({alert(id_of(1), "a", true, 1, "ring"), alert(id_of(1), "a", true, 1, "fan")}));
+  }
+  std::set<std::string> keys;
+  for (const Json& event : server.accepted()) keys.insert(event["dedup_key"]);
+  EXPECT_EQ(keys.size(), 4U);
+}
+
+TEST_F(Services, WhatTheOperatorCanMendIsTriedAgain) {
+  const std::vector<std::pair<Kind, std::string>> answers{
+      {Kind::pagerduty, R"({"status":"invalid event","message":"Event object is invalid","errors":["Invalid routing key"]})"},
+      {Kind::pagerduty, R"({"status":"invalid event","errors":["Length of 'routing_key' is incorrect (should be 32 characters)"]})"},
+      {Kind::teams, R"({"error":{"code":"WorkflowTriggerIsNotEnabled","message":"trigger is not enabled."}})"},
+      {Kind::teams, "Invalid webhook URL"}};
+  for (const auto& [kind, answer] : answers) {
+    WebServer server;
+    options_.routing_key = routing_key;
+    const auto to = sink(kind, server.url("/services/T0/B0/s3cr3t"));
+    server.answer({.status = 400, .headers = {}, .before = [] {}, .body = answer});
+    EXPECT_THAT(error_of([&] { deliver(*to, 17, list_of({alert(id_of(1), "a")})); }), HasSubstr("status 400")) << answer;
+    to->abort();
+    deliver(*to, 17, list_of({alert(id_of(1), "a")}));
+    EXPECT_EQ(to->dropped(), 0U);
+  }
 }
 
 TEST_F(Services, PagerdutyTakesWhateverAnIdIs) {
