@@ -99,6 +99,7 @@ class AlertFeed {
   struct Watchers {
     std::atomic<std::size_t> open{0};
     std::atomic<std::uint64_t> refused{0};  ///< because too many were open
+    std::atomic<std::uint64_t> ended{0};    ///< to make room for another address
     std::atomic<std::uint64_t> cut_off{0};  ///< clients that took nothing for too long
     std::atomic<std::uint64_t> missed{0};   ///< alerts that clients fell behind
   };

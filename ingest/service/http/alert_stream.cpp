@@ -1,6 +1,9 @@
 #include "ingest/service/http/alert_stream.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <map>
+#include <utility>
 
 #include "ingest/text/json_text.hpp"
 
@@ -35,6 +38,18 @@ std::string set(AlertWish& wish, const std::string& name, const std::string& val
   return {};
 }
 
+/// Makes room for a stream of this client. Returns false if it may have none.
+bool make_room(OpenStreams& open, const std::string& client, std::size_t most) {
+  if (open.size() < most) return true;
+  std::map<std::string_view, std::size_t> counts;
+  for (const AlertStream* stream : open) ++counts[stream->client()];
+  const auto busiest = std::ranges::max_element(counts, {}, [](const auto& entry) { return entry.second; });
+  const auto own = counts.find(client);
+  if (busiest == counts.end() || busiest->second <= (own == counts.end() ? 0 : own->second) + 1) return false;
+  (*std::ranges::find_if(open, [&](const AlertStream* stream) { return stream->client() == busiest->first; }))->end();
+  return true;
+}
+
 }  // namespace
 
 AlertWish alert_wish(const std::vector<std::pair<std::string, std::string>>& parameters, std::string_view last_event_id) {
@@ -50,19 +65,37 @@ AlertWish alert_wish(const std::vector<std::pair<std::string, std::string>>& par
   return wish;
 }
 
-AlertStream::AlertStream(AlertFeed& feed, const AlertWish& wish, const AlertStreamLimits& limits)
-    : feed_(feed), limits_(limits), reader_(feed, wish.filter, wish.after, wish.last) {
+AlertStream::AlertStream(AlertFeed& feed, const AlertWish& wish, const AlertStreamLimits& limits,
+                         std::shared_ptr<OpenStreams> open, std::string client)
+    : feed_(feed),
+      limits_(limits),
+      reader_(feed, wish.filter, wish.after, wish.last),
+      open_(std::move(open)),
+      client_(std::move(client)) {
+  open_->push_back(this);
   ++feed_.watchers().open;
+}
+
+void AlertStream::end() {
+  ++feed_.watchers().ended;
+  ended_ = true;
+  open_->remove(this);
+  if (wake_) wake_();
 }
 
 AlertStream::~AlertStream() {
   if (listener_) feed_.unlisten(*listener_);
+  open_->remove(this);
   --feed_.watchers().open;
 }
 
-void AlertStream::start(std::function<void()> wake) { listener_ = feed_.listen(std::move(wake)); }
+void AlertStream::start(std::function<void()> wake) {
+  wake_ = wake;
+  listener_ = feed_.listen(std::move(wake));
+}
 
 std::optional<std::string> AlertStream::next() {
+  if (ended_) return std::nullopt;
   FeedReader::Portion portion = reader_.next(limits_.piece);
   feed_.watchers().missed += reader_.missed() - missed_;
   missed_ = reader_.missed();
@@ -77,17 +110,17 @@ std::optional<std::string> AlertStream::next() {
 
 HttpRoute alert_route(AlertFeed& feed, const AlertStreamLimits& limits) {
   HttpRoute route{"GET", "/v1/alerts", HttpThreads::none};
-  route.handler = [&feed, limits](const HttpRequest& request) {
+  route.handler = [&feed, limits, open = std::make_shared<OpenStreams>()](const HttpRequest& request) {
     const AlertWish wish = alert_wish(request.parameters, request.header("last-event-id"));
     if (!wish.error.empty()) return http_error(400, wish.error);
-    if (feed.watchers().open >= limits.streams) {
+    if (!make_room(*open, request.client, limits.streams)) {
       ++feed.watchers().refused;
-      return http_error(503,
-                        std::to_string(limits.streams) + " streams of alerts are open, and there may be no more; close one");
+      return http_error(
+          503, std::to_string(limits.streams) + " streams of alerts are open, and there may be no more; close one of yours");
     }
     HttpReply reply{200, {}, "text/event-stream", {}, {}};
     reply.headers.emplace_back("X-Accel-Buffering", "no");  // proxies must not hold events back
-    reply.stream = std::make_shared<AlertStream>(feed, wish, limits);
+    reply.stream = std::make_shared<AlertStream>(feed, wish, limits, open, request.client);
     return reply;
   };
   return route;

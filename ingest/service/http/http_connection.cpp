@@ -140,6 +140,7 @@ void HttpConnection::head_read(const error_code& error, std::size_t) {
     return answer(std::move(*refusal));
   route_ = verdict.route;
   request_ = std::move(verdict.request);
+  request_.client = address();
   for (const std::string_view name : HttpRequest::passed_on) {
     if (const std::string_view value = field(name); !value.empty()) request_.headers.emplace(name, value);
   }

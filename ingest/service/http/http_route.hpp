@@ -21,6 +21,7 @@ struct HttpRequest {
   std::map<std::string, std::string, std::less<>> query;        ///< percent-decoded; of a key that comes twice, the last value
   std::vector<std::pair<std::string, std::string>> parameters;  ///< the query, with all values in order
   std::map<std::string, std::string, std::less<>> headers;  ///< of HttpRequest::passed_on those that came; names in lower case
+  std::string client;                                       ///< its address; empty if it is gone
   std::string body;                                         ///< empty unless the route takes one; not checked in any way
 
   /// The headers that handlers see.

@@ -571,6 +571,7 @@ nlohmann::json Service::Impl::alerts_json() const {
           {"streams", watchers.open.load()},
           {"most_streams", AlertStreamLimits{}.streams},
           {"refused_streams", watchers.refused.load()},
+          {"ended_streams", watchers.ended.load()},
           {"cut_off", watchers.cut_off.load()},
           {"missed", watchers.missed.load()}};
 }

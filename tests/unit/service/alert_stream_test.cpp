@@ -42,9 +42,10 @@ class Streams : public ::testing::Test {
     server_.emplace(options, std::move(routes), notes_, limits);
   }
   /// A client that has sent its request.
-  tcp::socket open(std::string_view parameters = "", std::string_view headers = "") {
+  tcp::socket open(std::string_view parameters = "", std::string_view headers = "", const char* from = "127.0.0.1") {
     tcp::socket client(clients_);
     client.open(tcp::v4());
+    client.bind({asio::ip::make_address(from), 0});
     client.set_option(asio::socket_base::receive_buffer_size(4096));
     client.connect({asio::ip::address_v4::loopback(), server_->port()});
     asio::write(client,
@@ -160,6 +161,28 @@ TEST_F(Streams, TheirNumberIsLimitedAndRoomComesBack) {
   server_.reset();
   EXPECT_EQ(feed_.watchers().open, 0u);
   publish(1, {alert("q", 1)});  // nobody listens any more
+}
+
+TEST_F(Streams, OneAddressDoesNotTakeAllTheRoom) {
+  start();
+  std::vector<tcp::socket> greedy;
+  for (int i = 0; i < 3; ++i) {
+    greedy.push_back(open("", "", "127.0.0.2"));
+    ASSERT_TRUE(opened(static_cast<std::size_t>(i) + 1));
+  }
+  tcp::socket other = open("", "", "127.0.0.3");
+  EXPECT_THAT(read_to(other, "\n\n"), StartsWith("HTTP/1.1 200 OK"));
+  EXPECT_TRUE(opened(3)) << "the oldest of the others has ended";
+  EXPECT_EQ(feed_.watchers().ended, 1u);
+  std::string rest;
+  boost::system::error_code end;
+  asio::read(greedy.front(), asio::dynamic_buffer(rest), end);
+  EXPECT_EQ(end, asio::error::eof);
+  tcp::socket again = open("", "", "127.0.0.3");  // it would have more than the other address has then
+  EXPECT_THAT(read_to(again, "}\n"), StartsWith("HTTP/1.1 503 "));
+  publish(1, {alert("q", 1)});
+  EXPECT_THAT(read_to(greedy.back(), "}\n\n"), HasSubstr("HTTP/1.1 200 OK"));
+  EXPECT_THAT(read_to(other, "}\n\n"), HasSubstr("id: 1.0"));
 }
 
 TEST_F(Streams, AClientThatTakesNothingIsCutOffAndHoldsNobodyUp) {
