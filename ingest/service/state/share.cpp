@@ -28,6 +28,8 @@ class Temporary {
   std::filesystem::path path_;
 };
 
+constexpr std::chrono::minutes again_after{5};  // a broken snapshot is tried again
+
 std::filesystem::path beside(const std::filesystem::path& file, std::string_view what) {
   std::filesystem::path path = file;
   path += std::string(temporary_infix) + std::string(what);
@@ -55,8 +57,13 @@ std::string checksum_of(const std::filesystem::path& file, const std::stop_token
 }
 
 SnapshotShare::SnapshotShare(std::unique_ptr<SnapshotStore> store, const StateDirectory& directory, std::string application,
-                             std::size_t keep, Journal& journal)
-    : store_(std::move(store)), directory_(&directory), application_(std::move(application)), keep_(keep), journal_(&journal) {}
+                             std::size_t keep, Journal& journal, std::function<Clock::time_point()> now)
+    : store_(std::move(store)),
+      directory_(&directory),
+      application_(std::move(application)),
+      keep_(keep),
+      journal_(&journal),
+      now_(std::move(now)) {}
 
 std::vector<SharedSnapshot> SnapshotShare::list(const std::stop_token& stop) {
   const std::scoped_lock one_at_a_time(calls_);
@@ -89,8 +96,7 @@ std::string SnapshotShare::publish(const SnapshotFile& snapshot, const std::stop
   SharedSnapshot shared{application_, directory_->fingerprint().substr(0, 16), mark.batch, mark_fingerprint(mark), {}};
   std::vector<SharedSnapshot> there = list_unlocked(stop);
   const auto same = std::ranges::find_if(there, [&](const SharedSnapshot& other) {
-    const std::scoped_lock lock(mutex_);
-    return other.batch == shared.batch && other.mark == shared.mark && !broken_.contains(other.name());
+    return other.batch == shared.batch && other.mark == shared.mark && !is_broken(other.name());
   });
   if (same != there.end()) {
     shared = *same;
@@ -121,10 +127,7 @@ std::optional<SharedSnapshot> SnapshotShare::newest(std::optional<std::uint64_t>
                                                     const std::stop_token& stop) {
   for (SharedSnapshot& snapshot : list(stop)) {
     if (after && snapshot.batch <= *after) break;
-    {
-      const std::scoped_lock lock(mutex_);
-      if (broken_.contains(snapshot.name())) continue;
-    }
+    if (is_broken(snapshot.name())) continue;
     if (!is_committed(snapshot)) {
       refuse(snapshot.name(), "no commit record of its batch has its mark", false);
     } else if (snapshot.batch <= up_to) {
@@ -156,14 +159,21 @@ bool SnapshotShare::fetch(const SharedSnapshot& shared, const std::stop_token& s
   return true;
 }
 
-void SnapshotShare::refuse(const std::string& name, const std::string& why, bool for_good) {
+void SnapshotShare::refuse(const std::string& name, const std::string& why, bool is_broken) {
   {
     const std::scoped_lock lock(mutex_);
-    if (for_good) broken_.insert(name);
+    if (is_broken) broken_[name] = now_() + again_after;
     if (!reported_.insert(name).second) return;
     if (refused_.size() < 20) refused_.push_back(name + ": " + why);
   }
   journal_->tell(Level::warn, "shared_snapshot_refused", {{"name", name}, {"why", why}, {"effect", "it is passed over"}});
+}
+
+/// Whether the snapshot was broken a short time ago.
+bool SnapshotShare::is_broken(const std::string& name) {
+  const std::scoped_lock lock(mutex_);
+  const auto broken = broken_.find(name);
+  return broken != broken_.end() && now_() < broken->second;
 }
 
 std::vector<std::string> SnapshotShare::refused() const {

@@ -1,9 +1,11 @@
 // The snapshots that the instances of an application share, so that one without the owner's state directory can take over.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -28,9 +30,11 @@ namespace deltamatch::ingest {
 /// owner is as good as any, and one of another history is never used. Any thread may call the members.
 class SnapshotShare {
  public:
+  using Clock = std::chrono::steady_clock;
+
   /// The directory and the journal must outlive it. `keep`: as ShareOptions::keep.
   SnapshotShare(std::unique_ptr<SnapshotStore> store, const StateDirectory& directory, std::string application,
-                std::size_t keep, Journal& journal);
+                std::size_t keep, Journal& journal, std::function<Clock::time_point()> now = Clock::now);
 
   /// What is shared, newest batch first. Snapshots of this application with another identity (another direction, window, list
   /// of topics or schema) are left out, and each is reported once. Throws as SnapshotStore does.
@@ -49,7 +53,8 @@ class SnapshotShare {
                                                      const std::stop_token& stop);
 
   /// Makes the snapshot one of the state directory. Returns false, and reports it, if it is broken: other bytes than its name
-  /// tells, or another batch. newest() then leaves it out. Throws as SnapshotStore does, and if the directory takes nothing.
+  /// tells, or another batch. newest() then leaves it out for a while: a copy
+  /// that others see may still be growing. Throws as SnapshotStore does, and if the directory takes nothing.
   [[nodiscard]] bool fetch(const SharedSnapshot& shared, const std::stop_token& stop);
 
   /// The names that list(), newest() and fetch() left out so far, with the reasons.
@@ -57,7 +62,8 @@ class SnapshotShare {
 
  private:
   [[nodiscard]] std::vector<SharedSnapshot> list_unlocked(const std::stop_token& stop);
-  void refuse(const std::string& name, const std::string& why, bool for_good);
+  void refuse(const std::string& name, const std::string& why, bool is_broken);
+  [[nodiscard]] bool is_broken(const std::string& name);
   void retain(const SharedSnapshot& published, std::vector<SharedSnapshot> there, const std::stop_token& stop);
 
   std::unique_ptr<SnapshotStore> store_;
@@ -65,11 +71,12 @@ class SnapshotShare {
   std::string application_;
   std::size_t keep_;
   Journal* journal_;
+  std::function<Clock::time_point()> now_;
   std::mutex calls_;  // one call of the store at a time
   mutable std::mutex mutex_;
-  std::set<std::string> broken_;                 // guarded by mutex_: names
-  std::vector<std::string> refused_;             // likewise: "name: why"
-  std::set<std::string, std::less<>> reported_;  // likewise: names
+  std::map<std::string, Clock::time_point> broken_;  // guarded by mutex_: names, and when each may be tried again
+  std::vector<std::string> refused_;                 // likewise: "name: why"
+  std::set<std::string, std::less<>> reported_;      // likewise: names
 };
 
 /// The checksum of a file, 32 hexadecimal digits (XXH3, 128 bits). Throws Error.

@@ -211,6 +211,27 @@ TEST_P(ShareTest, WhatIsBrokenIsPassedOver) {
   }
 }
 
+TEST_P(ShareTest, ASnapshotThatIsStillBeingWrittenIsTriedAgainLater) {
+  SnapshotShare owner = share();
+  const std::string name = owner.publish(snapshot(), {});
+  std::string whole;
+  change(name, [&](std::string& bytes) {
+    whole = bytes;
+    bytes.resize(bytes.size() / 2);
+  });
+  const StateDirectory other(folder_.path() / "other", {.application = "test", .topics = {"edges"}}, scene_.journal);
+  std::chrono::steady_clock::time_point now{1h};
+  SnapshotShare standby(store(), other, "test", 2, scene_.journal, [&] { return now; });
+  const auto newest = [&] { return standby.newest(std::nullopt, scene_.mark.batch, is_committed(), {}); };
+  EXPECT_FALSE(standby.fetch(newest().value(), {}));
+  change(name, [&](std::string& bytes) { bytes = whole; });
+  now += 4min;
+  EXPECT_FALSE(newest()) << "not at once";
+  now += 2min;
+  EXPECT_TRUE(standby.fetch(newest().value(), {}));
+  EXPECT_EQ(other.snapshots().size(), 1U);
+}
+
 TEST_P(ShareTest, SnapshotsOfOthersAreLeftAlone) {
   SnapshotShare owner = share(1);
   owner.publish(snapshot(), {});
