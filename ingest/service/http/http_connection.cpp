@@ -125,7 +125,8 @@ std::string HttpConnection::address() const {
 }
 
 void HttpConnection::head_read(const error_code& error, std::size_t) {
-  if (error) return unreadable(error);
+  // The time may have passed when the read had just ended. Then nothing was cancelled, and no timer watches what follows.
+  if (error || late_) return unreadable(error);
   HttpVerdict verdict = judge(head(), host_.hosts(), host_.routes());
   if (verdict.route == nullptr) {
     HttpReply reply = http_error(verdict.status, verdict.error);
@@ -153,7 +154,7 @@ void HttpConnection::head_read(const error_code& error, std::size_t) {
 }
 
 void HttpConnection::told_to_continue(const error_code& error, std::size_t) {
-  if (error) return unreadable(error);
+  if (error || late_) return unreadable(error);
   http::async_read(socket_, buffer_, parser_, then(&HttpConnection::body_read));
 }
 

@@ -634,6 +634,23 @@ TEST_F(HttpServerTest, AClientThatDripsTooLongIsCutOff) {
   EXPECT_LT(Clock::now() - begin, std::chrono::seconds(10));
 }
 
+TEST_F(HttpServerTest, AClientWhoseTimeEndsAsItsHeadComesIsCutOff) {
+  constexpr milliseconds time{20};
+  start({.time = time});
+  for (int turn = 0; turn < 20; ++turn) {
+    std::vector<std::unique_ptr<RawClient>> clients;
+    const auto begin = Clock::now();
+    for (int i = 0; i < 30; ++i) {
+      clients.push_back(std::make_unique<RawClient>(server_->port()));
+      clients.back()->limit_reading({.tv_sec = 10, .tv_usec = 0});
+    }
+    std::this_thread::sleep_until(begin + time);
+    for (const auto& client : clients) client->send("POST /reload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\n");
+    for (const auto& client : clients) client->read_all();
+    ASSERT_LT(Clock::now() - begin, std::chrono::seconds(5)) << "a client was waited for without a limit";
+  }
+}
+
 TEST_F(HttpServerTest, ClientsThatDoNotTakeTheirAnswersHoldNobodyUp) {
   start({.threads = 1, .answer_bytes = std::size_t{16} << 20, .time = std::chrono::seconds(60)});
   std::atomic<int> asked{0};
