@@ -17,6 +17,8 @@ foreach(component deb tarball)  # scripts/package writes it
 endforeach()
 
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION share/doc/libdeltamatch-dev RENAME copyright COMPONENT deb_development EXCLUDE_FROM_ALL)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/tests/install/consumer/ DESTINATION share/doc/libdeltamatch-dev/examples COMPONENT deb_development
+        EXCLUDE_FROM_ALL)
 
 install(FILES ${PROJECT_SOURCE_DIR}/config/deltamatch.service DESTINATION share/deltamatch COMPONENT tarball EXCLUDE_FROM_ALL)
 install(CODE "set(program \"$<TARGET_FILE:deltamatch>\")\nset(work \"${PROJECT_BINARY_DIR}/package/libraries\")" COMPONENT tarball

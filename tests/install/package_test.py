@@ -138,12 +138,11 @@ class Packages(unittest.TestCase):
         package = self.package("libdeltamatch-dev_*.deb")
         self.run_inside("apt-get", "update")
         self.run_inside("apt-get", "install", "--yes", package)
-        shutil.copytree(ROOT / "tests/install/consumer", self.debian / "root/consumer")
-        self.run_inside("cmake", "-S", "/root/consumer", "-B", "/root/consumer/build", "-DCMAKE_PREFIX_PATH=/usr", "-DHEADERS_ALONE=OFF")
-        self.run_inside("cmake", "--build", "/root/consumer/build", "--parallel", "2")
-        self.assertEqual(self.run_inside("/root/consumer/build/triangles"), "batch 1: +1 -0\nbatch 2: +0 -1\n")
+        self.run_inside("cmake", "-S", "/usr/share/doc/libdeltamatch-dev/examples", "-B", "/root/examples")
+        self.run_inside("cmake", "--build", "/root/examples", "--parallel", "2")
+        self.assertEqual(self.run_inside("/root/examples/triangles"), "batch 1: +1 -0\nbatch 2: +0 -1\n")
         (self.debian / "root/edges.txt").write_text("1 2\n2 3\n3 1\n")
-        self.assertIn('"bindings":{"a":', self.run_inside("/root/consumer/build/replay_file", "/root/edges.txt", "(a)-->(b)-->(c)-->(a)"))
+        self.assertIn('"bindings":{"a":', self.run_inside("/root/examples/replay_file", "/root/edges.txt", "(a)-->(b)-->(c)-->(a)"))
 
     def test_4_the_source_builds_with_the_packages_for_building(self):
         shutil.copytree(ROOT, self.debian / "root/source", ignore=lambda folder, names: [name for name in names if name in ("build", ".git", ".cuda")])

@@ -16,7 +16,7 @@ class Printer final : public MatchSink {
   void begin(std::uint64_t /*batch*/) override { text_.clear(); }
   void write(const Match& match) override {  // its views end with the call
     text_ += match.added ? '+' : '-';
-    for (const Id& vertex : match.vertices) text_.append(" ").append(vertex.text());
+    for (const Id& vertex : match.vertices) text_ += " " + to_string(vertex);
     text_ += '\n';
   }
   void commit() override { std::fputs(text_.c_str(), stdout); }
