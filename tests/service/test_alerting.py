@@ -130,7 +130,7 @@ class Services(Alerting):
         appeared, vanished = map(json.loads, self.alert_lines())
         trigger, resolve = pager.accepted
         self.assertEqual((trigger["event_action"], resolve["event_action"]), ("trigger", "resolve"))
-        self.assertEqual({trigger["dedup_key"], resolve["dedup_key"], vanished["id"]}, {appeared["id"]})
+        self.assertEqual((trigger["dedup_key"], vanished["id"]), (resolve["dedup_key"], appeared["id"]))
         self.assertEqual(trigger["payload"]["severity"], "critical")
         self.assertEqual(trigger["payload"]["custom_details"], appeared)
         self.assertIn("ring: a match appeared", channel.accepted[0]["text"])
