@@ -90,7 +90,7 @@ class FileStream final : public UpdateStream {
     batch.clear();
     if (options_.on_error == OnError::fail && !batcher_->stopped()) {
       if (const std::string flaw = codec_->flaw(); !flaw.empty())
-        throw Error(name_, flaw, "correct the header or the file, or set on-error to skip");
+        throw Error(name_, flaw, fmt::format("correct the header or the file{}", else_skip()));
     }
     return Arrival::ended;
   }
@@ -371,6 +371,12 @@ class FileStream final : public UpdateStream {
     return rejection_message(update, reason);
   }
 
+  /// How to pass over what is wrong. A configuration says it where the stream is a topic.
+  [[nodiscard]] std::string else_skip() const {
+    if (options_.spelling.in_configuration) return {};
+    return ", or give " + options_.spelling.common("on-error", options_.spelling.as_keywords ? "skip" : "skip or dead-letter");
+  }
+
   void report(const PositionedBatch& batch, const Reject& reject) {
     const std::string message = message_about(batch.updates.updates()[reject.index], reject.reason);
     const std::string_view record = batch.record(reject.index);
@@ -382,12 +388,9 @@ class FileStream final : public UpdateStream {
 
   void report(const DeadLetter& letter, std::string_view advice = "") {
     if (options_.on_error == OnError::fail) {
-      std::string_view else_skip = ", or set on-error to skip or dead-letter";
-      if (options_.spelling.in_configuration) else_skip = "";
-      if (options_.spelling.as_keywords) else_skip = ", or give on_error='skip'";
       throw RecordError(
           source_->where(letter.position), fmt::format("{}: {}", reject_name(letter.reason), letter.message),
-          fmt::format("{}correct the record{}", advice.empty() ? advice_about(letter) : std::string(advice), else_skip),
+          fmt::format("{}correct the record{}", advice.empty() ? advice_about(letter) : std::string(advice), else_skip()),
           letter.position, letter.reason);
     }
     letters_->write(letter);

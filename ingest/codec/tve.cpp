@@ -126,7 +126,8 @@ class TveCodec final : public Codec {
     }
     if (!update_.source.is_text() && (update_.source.number() < 0 || update_.target.number() < 0)) {
       if (!negative_deletes_)
-        return refuse(RejectReason::bad_id, "an id is negative (negative_ids reads `e -(u+1) -(v+1)` as a deletion)");
+        return refuse(RejectReason::bad_id,
+                      "an id is negative (of a stream, --negative-ids reads `e -(u+1) -(v+1)` as a deletion)");
       if (!inserts || update_.source.number() >= 0 || update_.target.number() >= 0) {
         return refuse(RejectReason::bad_id, "only one id is negative, or the edge is deleted in two ways");
       }

@@ -7,7 +7,7 @@ import resource
 import harness
 from harness import TRIANGLE
 
-REMEDY = "set on-error to skip or dead-letter"
+REMEDY = "give --on-error skip or dead-letter"
 GOOD = "+\t1\t2\n"
 
 

@@ -154,7 +154,7 @@ class Replay(harness.CliTest):
         self.write("g.txt", "1 2\n1 3\n")
         self.fails(1, "match", "--graph", "g.txt", "--labels", "g.txt", "--query", TRIANGLE,
                    says=["g.txt:2: label_conflict: vertex `1` has another label already", "; a file of labels states each vertex once; "
-                         "if these are edges, give the file as a graph, else correct the record, or set on-error to skip"])
+                         "if these are edges, give the file as a graph, else correct the record, or give --on-error skip"])
         self.write("s.jsonl", '{"source":1,"target":2,"source_label":"A"}\n{"source":1,"target":3,"source_label":"B"}\n')
         refused = self.fails(1, "match", "--graph", "s.jsonl", "--query", TRIANGLE, says="s.jsonl:2: label_conflict")
         self.assertNotIn("give the file as a graph", refused.err)

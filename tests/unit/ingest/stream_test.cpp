@@ -39,7 +39,7 @@ TEST(Policy, FailHandsOverTheGoodPrefixAndThenNamesTheLine) {
     EXPECT_EQ(error_of([&] { stream->settle(batch, {}); }),
               "edges.txt:4: bad_id: source `bad` is not an integer (--ids string, in a configuration ids: string, keeps it as "
               "text); correct the record, "
-              "or set on-error to skip or dead-letter");
+              "or give --on-error skip or dead-letter");
     EXPECT_FALSE(stream->next(batch));
     EXPECT_EQ(stream->refused().of(RejectReason::bad_id), 1u);
   }
@@ -58,7 +58,7 @@ TEST(Policy, FailNamesTheLineOfWhatTheEngineRefused) {
   const Reject reject{1, RejectReason::label_limit};
   EXPECT_EQ(error_of([&] { stream->settle(batch, {&reject, 1}); }),
             "edges.txt:3: label_limit: edge from `3` to `4` needs one more label than the limit allows; correct the "
-            "record, or set on-error to skip or "
+            "record, or give --on-error skip or "
             "dead-letter");
 }
 
