@@ -291,7 +291,8 @@ TEST_F(Services, ApplicationsAndQueriesShareARoutingKeyOfPagerdutyWithoutMixingT
 TEST_F(Services, WhatTheOperatorCanMendIsTriedAgain) {
   const std::vector<std::pair<Kind, std::string>> answers{
       {Kind::pagerduty, R"({"status":"invalid event","message":"Event object is invalid","errors":["Invalid routing key"]})"},
-      {Kind::pagerduty, R"({"status":"invalid event","errors":["Length of 'routing_key' is incorrect (should be 32 characters)"]})"},
+      {Kind::pagerduty,
+       R"j({"status":"invalid event","errors":["Length of 'routing_key' is incorrect (should be 32 characters)"]})j"},
       {Kind::teams, R"({"error":{"code":"WorkflowTriggerIsNotEnabled","message":"trigger is not enabled."}})"},
       {Kind::teams, "Invalid webhook URL"}};
   for (const auto& [kind, answer] : answers) {
