@@ -93,7 +93,8 @@ TEST(AlertTemplates, EscapeJsonInOtherTypes) {
 TEST(AlertTemplates, HaveNoCharacterInXmlThatXmlForbids) {
   const std::string alert =
       "{\"v\":1,\"id\":\"0123456789abcdef000000000000000f\",\"query\":\"a\xEF\xBF\xBE"
-      "b\xEF\xBF\xBF\xEF\xBF\xBDc\\u0001\",\"sign\":\"+\",\"batch\":1,\"time\":null,\"bindings\":{},"
+      "b\xEF\xBF\xBF\xEF\xBF\xBD"
+      "c\\u0001\",\"sign\":\"+\",\"batch\":1,\"time\":null,\"bindings\":{},"
       "\"edges\":[],\"cause\":[]}";
   EXPECT_EQ(rendered("{{query}}", alert, Escape::xml), "a\uFFFDb\uFFFD\uFFFDc ");
 }
