@@ -157,6 +157,7 @@ class Operation(ServiceTest):
         self.config(kafka={"bootstrap.servers": "127.0.0.1:1"})
         service = self.start(ready=False)
         service.wait(lambda: "waiting for the brokers" in service.log(), "a word about it", 20)
+        self.assertEqual(service.status()["state"], "starting")
         self.assertEqual(service.get("/livez")[0], 200)
         code, why = service.get("/readyz")
         self.assertEqual(code, 503)
@@ -181,6 +182,25 @@ class Operation(ServiceTest):
         self.assertEqual(status["graph"]["edges"], 2)
         self.assertEqual(service.get("/livez")[0], 200)
         self.assertEqual(service.get("/nothing")[0], 404)
+        self.assertEqual(service.stop(), 0)
+
+    def test_matches_are_counted_as_they_are_reported(self):
+        few = {"name": "few", "pattern": PATH, "sinks": ["alerts"], "budget": {"matches": 2}}
+        ring = {"name": "ring", "pattern": RING, "sinks": ["alerts"]}
+        self.config(queries=[few])
+        service = self.start()
+        self.send(service, edge(1, 2), edge(2, 3), edge(3, 1))
+        self.assertEqual(list(service.status()["suspended"]), ["few"])
+        self.assertEqual([json.loads(line).get("partial") for line in self.alert_lines()], ["limit"])
+        self.assertEqual(set(service.metric("deltamatch_matches_total").values()), {0})
+        self.config(queries=[ring | {"report_existing": True}])
+        self.assertEqual(service.get("/reload", "POST")[0], 200)
+        self.assertEqual(service.metric("deltamatch_matches_total")['{query="ring",sign="+"}'], 1)
+        self.send(service, edge(3, 1, "-"))
+        counts = service.metric("deltamatch_matches_total")
+        self.assertEqual([counts[f'{{query="ring",sign="{sign}"}}'] for sign in "+-"], [1, 1])
+        self.assertEqual(service.status()["matches"]["ring"]["appeared"], 1)
+        self.assertEqual(len(self.alert_lines()), 3)
         self.assertEqual(service.stop(), 0)
 
     def curl(self, service, path, *options):

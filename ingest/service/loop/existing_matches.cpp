@@ -85,19 +85,21 @@ class Shown {
 
 }  // namespace
 
-bool list_existing(Engine& engine, AlertRouter& router, std::span<const ServiceQuery> queries,
-                   const std::optional<ExistingWatch>& watch) {
+std::optional<std::map<std::string, Count>> list_existing(Engine& engine, AlertRouter& router,
+                                                          std::span<const ServiceQuery> queries,
+                                                          const std::optional<ExistingWatch>& watch) {
   constexpr auto endless = std::numeric_limits<std::uint64_t>::max();
   const std::uint64_t batch = engine.batch() + 1;
   const auto begin = Clock::now();
   ExistingMatches sink(router, batch, engine.watermark(), watch ? watch->limits.max_bytes : endless);
+  std::map<std::string, Count> counts;
   for (const ServiceQuery& query : queries) {
     StaticOptions options;
     options.query = query.options;
     options.query.list = true;
     options.induced = query.options.induced;
     if (!watch) {
-      engine.match(query.query, options, &sink);
+      counts[query.query.name] = engine.match(query.query, options, &sink).matches;
       continue;
     }
     const ExistingOptions& most = watch->limits;
@@ -119,7 +121,8 @@ bool list_existing(Engine& engine, AlertRouter& router, std::span<const ServiceQ
     if (sink.full())
       throw beyond(query, fmt::format("make alerts of more than {} bytes (existing.max_size)", most.max_bytes),
                    "existing.max_size");
-    if (result.shortfall == Shortfall::stopped) return false;
+    if (result.shortfall == Shortfall::stopped) return std::nullopt;
+    counts[query.query.name] = result.matches;
     if (result.shortfall == Shortfall::limit)
       throw beyond(query, fmt::format("are more than {} ({})", matches.value, matches.key), matches.key);
     if (result.shortfall == Shortfall::timeout) {
@@ -127,7 +130,7 @@ bool list_existing(Engine& engine, AlertRouter& router, std::span<const ServiceQ
       throw beyond(query, fmt::format("take longer than {:.3g} s to list ({})", seconds.count(), time.key), time.key);
     }
   }
-  return true;
+  return counts;
 }
 
 }  // namespace deltamatch::ingest

@@ -1,9 +1,10 @@
 // Lists the matches that exist already when a query is added.
 #pragma once
 
-#include <functional>
+#include <map>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "deltamatch/engine.hpp"
 #include "ingest/service/alert/router.hpp"
@@ -20,8 +21,10 @@ struct ExistingWatch {
 
 /// Writes what matches these queries in the engine's graph to the router, as alerts of the next batch without causes. With a
 /// watch, each query keeps within its own budget, and all of them within the limits. Throws Error(configuration) if they would
-/// not. Returns false if the monitor's service stops. In both cases, the router has got a part of the alerts.
-[[nodiscard]] bool list_existing(Engine& engine, AlertRouter& router, std::span<const ServiceQuery> queries,
-                                 const std::optional<ExistingWatch>& watch);
+/// not. Returns nothing if the monitor's service stops. In both cases, the router has got a part of the alerts. Else it returns
+/// the number of matches by query.
+[[nodiscard]] std::optional<std::map<std::string, Count>> list_existing(Engine& engine, AlertRouter& router,
+                                                                        std::span<const ServiceQuery> queries,
+                                                                        const std::optional<ExistingWatch>& watch);
 
 }  // namespace deltamatch::ingest

@@ -260,6 +260,7 @@ bool Pipeline::process(InputBatch& batch) {
   commit.result = std::move(*matched);
   const BatchResult& result = commit.result;
   if (stops_here(result)) return true;
+  count_alerts(commit.result, *commit.queries);
   commit.consumed = result.consumed;
   if (result.cut) {
     Offsets ends = ends_before(batch, result.consumed);

@@ -158,6 +158,7 @@ class Pipeline {
   void process_empty();
   [[nodiscard]] std::optional<BatchResult> match(const InputBatch& batch);
   [[nodiscard]] bool stops_here(const BatchResult& result);
+  void count_alerts(BatchResult& result, std::span<const std::string> names);
   void suspend(const BatchResult& result);
   void begin_queries(std::vector<ServiceQuery> wanted);
   QueryChange change(std::vector<ServiceQuery> wanted, std::span<const ActiveQuery> before,
@@ -187,8 +188,9 @@ class Pipeline {
   std::unique_ptr<Log> log_;
   AlertRouter router_;
   StandingQueries queries_;
-  CommitPoint last_;                  // of the batch processed last
-  std::vector<QueryRecord> changes_;  // for the next batch
+  CommitPoint last_;                       // of the batch processed last
+  std::vector<QueryRecord> changes_;       // for the next batch
+  std::map<std::string, Count> existing_;  // matches that the next batch reports, by added query
   const std::string reading_;
   std::unique_ptr<Snapshotter> snapshotter_;
   std::unique_ptr<Deliverer> deliverer_;

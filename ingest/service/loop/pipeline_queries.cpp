@@ -59,6 +59,17 @@ bool Pipeline::stops_here(const BatchResult& result) {
   return false;
 }
 
+/// Makes the counts those of the alerts. A query over its budget publishes none of the batch. Matches that were there when a
+/// query was added appear in the batch.
+void Pipeline::count_alerts(BatchResult& result, std::span<const std::string> names) {
+  for (std::size_t q = 0; q < result.queries.size(); ++q) {
+    QueryDelta& delta = result.queries[q];
+    if (!delta.complete()) delta.added = delta.removed = delta.suppressed = 0;
+    if (const auto existing = existing_.find(names[q]); existing != existing_.end()) delta.added += existing->second;
+  }
+  existing_.clear();
+}
+
 /// Suspends queries that exceeded their budgets. That is committed with the batch, whose alerts include a report of it.
 void Pipeline::suspend(const BatchResult& result) {
   std::vector<QueryId> suspended;
@@ -147,7 +158,11 @@ QueryChange Pipeline::change(std::vector<ServiceQuery> wanted, std::span<const A
 /// Lists the existing matches of queries that are about to stand. Throws Error(configuration) if that takes too much. Throws
 /// PipelineEnds.
 void Pipeline::list_existing(std::span<const ServiceQuery> queries) {
-  if (ingest::list_existing(engine_, router_, queries, ExistingWatch{context_.options.existing, &monitor_})) return;
+  auto counts = ingest::list_existing(engine_, router_, queries, ExistingWatch{context_.options.existing, &monitor_});
+  if (counts) {
+    existing_ = std::move(*counts);
+    return;
+  }
   context_.journal.tell(
       Level::warn, "a change of the queries was abandoned because the service stops",
       {{"query", queries.front().query.name}, {"effect", "its existing matches were being listed; nothing has changed"}});
