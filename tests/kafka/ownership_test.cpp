@@ -50,6 +50,15 @@ TEST_F(OwnershipTest, AStandbyTakesOverWhenTheOwnerLeavesAndANewcomerTakesNothin
   EXPECT_TRUE(standby.owned());
 }
 
+TEST_F(OwnershipTest, AStandbyKnowsSoonThatTheGroupKnowsIt) {
+  Ownership owner(cluster, in(20));
+  EXPECT_TRUE(owner.wait_until_joined({}, in(20)));
+  ASSERT_TRUE(owns_within(owner, 20s));
+  Ownership standby(cluster, in(20));
+  EXPECT_TRUE(standby.wait_until_joined({}, in(10)));
+  EXPECT_FALSE(standby.owned());
+}
+
 TEST_F(OwnershipTest, StandingByEndsWhenItIsToldTo) {
   Ownership owner(cluster, in(20));
   ASSERT_TRUE(owns_within(owner, 20s));

@@ -63,6 +63,17 @@ class TakeOver(ServiceTest):
         self.assertEqual(second.stop(), 0)
         self.check_alerts()
 
+    def test_a_start_after_a_crash_says_that_it_waits_for_the_session(self):
+        session = {"kafka__session.timeout.ms": "12000"}
+        first = self.instance("first", **session).wait_ready()
+        first.kill()
+        again = self.instance("first", **session)
+        again.wait(lambda: "session of the previous instance" in again.status().get("doing", ""), "the reason", 10)
+        self.assertEqual(again.status()["state"], "starting")
+        self.assertIn("session.timeout.ms", again.get("/readyz")[1])
+        again.wait_ready(60)
+        self.assertEqual(again.stop(), 0)
+
     def test_a_zombie_commits_nothing(self):
         first = self.instance("first").wait_ready()
         self.produce()

@@ -31,7 +31,8 @@ using prometheus::Histogram;
 using prometheus::Labels;
 using prometheus::Registry;
 
-constexpr std::array states{ServiceState::standby, ServiceState::recovering, ServiceState::running, ServiceState::stopping};
+constexpr std::array states{ServiceState::starting, ServiceState::standby, ServiceState::recovering, ServiceState::running,
+                            ServiceState::stopping};
 
 /// Bucket boundaries in seconds, from a tenth of a millisecond to half a minute.
 const Histogram::BucketBoundaries& buckets() {
@@ -92,6 +93,8 @@ void forget(Family<Metric>& family, std::string_view query) {
 
 std::string_view state_name(ServiceState state) noexcept {
   switch (state) {
+    case ServiceState::starting:
+      return "starting";
     case ServiceState::standby:
       return "standby";
     case ServiceState::recovering:

@@ -19,9 +19,9 @@
 
 namespace deltamatch::ingest {
 
-enum class ServiceState : std::uint8_t { standby, recovering, running, stopping };
+enum class ServiceState : std::uint8_t { starting, standby, recovering, running, stopping };
 
-/// "standby", "recovering", "running", "stopping".
+/// "starting", "standby", "recovering", "running", "stopping".
 [[nodiscard]] std::string_view state_name(ServiceState state) noexcept;
 
 /// The metrics that docs/reference/metrics.md lists. Thread-safe. Counters start with the process. Numbers beyond 2^53 lose

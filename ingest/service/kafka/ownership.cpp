@@ -1,5 +1,6 @@
 #include "ingest/service/kafka/ownership.hpp"
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
@@ -20,6 +21,7 @@ class Membership final : public RdKafka::RebalanceCb {
   void rebalance_cb(RdKafka::KafkaConsumer* consumer, RdKafka::ErrorCode code,
                     std::vector<RdKafka::TopicPartition*>& partitions) override {
     if (code == RdKafka::ERR__ASSIGN_PARTITIONS) {
+      join();
       for (RdKafka::TopicPartition* partition : partitions) partition->set_offset(RdKafka::Topic::OFFSET_END);
       const std::unique_ptr<RdKafka::Error> error(consumer->incremental_assign(partitions));
       consumer->pause(partitions);
@@ -36,13 +38,14 @@ class Membership final : public RdKafka::RebalanceCb {
     changed_.notify_all();
   }
 
-  bool wait(const std::stop_token& stop) {
+  bool wait_until_joined(const std::stop_token& stop, Deadline deadline) {
     std::unique_lock lock(mutex_);
-    const bool told = changed_.wait(lock, stop, [&] { return owned_ || failure_; });
-    if (owned_) return true;
-    if (told && failure_)
-      throw Error("kafka", *failure_, "see docs/guide/kafka-service.md for the rights that the service needs");
-    return false;
+    return wait(lock, stop, deadline, joined_);
+  }
+
+  bool wait_until_owned(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    return wait(lock, stop, Deadline::max(), owned_);
   }
 
   /// From now on, losing the partition is not reported, because it was given up.
@@ -56,6 +59,19 @@ class Membership final : public RdKafka::RebalanceCb {
   [[nodiscard]] std::uint64_t term() const noexcept { return term_; }
 
  private:
+  bool wait(std::unique_lock<std::mutex>& lock, const std::stop_token& stop, Deadline deadline, const std::atomic<bool>& flag) {
+    static_cast<void>(changed_.wait_until(lock, stop, deadline, [&] { return flag || failure_; }));
+    if (!flag && failure_)
+      throw Error("kafka", *failure_, "see docs/guide/kafka-service.md for the rights that the service needs");
+    return flag;
+  }
+
+  void join() {
+    const std::scoped_lock lock(mutex_);
+    joined_ = true;
+    changed_.notify_all();
+  }
+
   void gain() {
     const std::scoped_lock lock(mutex_);
     owned_ = true;
@@ -76,6 +92,7 @@ class Membership final : public RdKafka::RebalanceCb {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::function<void()> on_loss_;  // guarded by mutex_, as are writes to the members below
+  std::atomic<bool> joined_ = false;
   std::atomic<bool> owned_ = false;
   std::atomic<std::uint64_t> term_ = 0;
   std::optional<std::string> failure_;
@@ -129,7 +146,10 @@ Ownership::Ownership(const Cluster& cluster, Deadline deadline, std::function<vo
 
 Ownership::~Ownership() { static_cast<void>(release(Clock::now() + std::chrono::seconds(5))); }
 
-bool Ownership::wait_until_owned(const std::stop_token& stop) { return state_->membership->wait(stop); }
+bool Ownership::wait_until_joined(const std::stop_token& stop, Deadline deadline) {
+  return state_->membership->wait_until_joined(stop, deadline);
+}
+bool Ownership::wait_until_owned(const std::stop_token& stop) { return state_->membership->wait_until_owned(stop); }
 bool Ownership::owned() const noexcept { return state_->membership->owned(); }
 std::uint64_t Ownership::term() const noexcept { return state_->membership->term(); }
 

@@ -26,6 +26,11 @@ class Ownership {
   Ownership(const Ownership&) = delete;
   Ownership& operator=(const Ownership&) = delete;
 
+  /// Waits until the group knows this instance, so it either owns the application or stands by. That takes a moment. If the
+  /// last owner ended without a release, it takes until its session ends. Returns false at the deadline, or if `stop` was
+  /// requested first. Throws Error if the client failed permanently.
+  [[nodiscard]] bool wait_until_joined(const std::stop_token& stop, Deadline deadline);
+
   /// Waits without a limit. Returns false if `stop` was requested first. Throws Error if the client failed permanently.
   [[nodiscard]] bool wait_until_owned(const std::stop_token& stop);
 

@@ -47,6 +47,7 @@ constexpr auto first_patience = 1s;  // for brokers that do not answer, before i
 constexpr auto longest_patience = 4s;
 constexpr auto told_again_after = 30s;
 constexpr auto topic_patience = 5s;  // for the topics that are written to
+constexpr auto join_patience = 5s;   // for the group of owners, which answers within 3 s unless a session has to end first
 
 StateIdentity identity(const ServiceOptions& options) {
   StateIdentity identity{options.application,           options.engine.directed,        options.engine.window, {},
@@ -116,7 +117,7 @@ struct Service::Impl {
   Metrics metrics;
   Systemd systemd;
   std::stop_source stop;
-  std::atomic<ServiceState> state{ServiceState::standby};
+  std::atomic<ServiceState> state{ServiceState::starting};
   std::timed_mutex reload_mutex;
   QueryBook book;      // guarded by reload_mutex
   std::string unread;  // why the topic of queries could not be read; only the thread of run() uses it
@@ -210,7 +211,7 @@ void Service::Impl::run() {
   const kafka::Cluster cluster{options.application, options.kafka, &journal};
   const std::jthread alive([this](const std::stop_token& done) { keep_alive(done); });
   systemd.ready();
-  enter(ServiceState::standby);
+  enter(ServiceState::starting);
   const std::stop_callback stopping(stop.get_token(), [this] {
     systemd.stopping();
     enter(ServiceState::stopping);
@@ -284,6 +285,18 @@ bool Service::Impl::stand_by(const StartupContext& context, kafka::Ownership& ow
     }
   };
   const Withdrawal at_the_end{*this};
+  if (!ownership.wait_until_joined(stop.get_token(), Clock::now() + join_patience) && !stop.stop_requested()) {
+    progress(
+        fmt::format("waiting for the session of the previous instance to end, because it did not leave the group {}; that "
+                    "takes up to session.timeout.ms, by default 10 s",
+                    kafka::owner_group(options.application)));
+    static_cast<void>(ownership.wait_until_joined(stop.get_token(), kafka::Deadline::max()));
+  }
+  if (!ownership.owned() && !stop.stop_requested()) enter(ServiceState::standby);
+  {
+    const std::scoped_lock lock(mutex);
+    word.clear();
+  }
   const bool owned = ownership.wait_until_owned(stop.get_token());
   if (owned && !stop.stop_requested()) enter(ServiceState::recovering);
   warm = standby->take();
@@ -462,7 +475,12 @@ std::shared_ptr<Pipeline> Service::Impl::worker() {
   const std::scoped_lock lock(mutex);
   if (pipeline) return pipeline;
   const std::string doing = word.empty() ? "" : ": " + word;
-  if (state == ServiceState::standby) throw QueryRefusal(503, "this instance stands by" + doing, "ask the instance that works");
+  if (state == ServiceState::standby) {
+    throw QueryRefusal(
+        503, "this instance stands by" + doing,
+        fmt::format("ask the instance that works: the group {} has its address, and its deltamatch_state is running",
+                    kafka::owner_group(options.application)));
+  }
   throw QueryRefusal(503, fmt::format("this instance does not work now, it is {}{}", state_name(state), doing),
                      "try again soon");
 }
