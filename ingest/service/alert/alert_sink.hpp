@@ -62,6 +62,8 @@ class AlertSink {
   virtual void cancel() noexcept {}
   /// The number of alerts that the sink gave up, as its options allow. Any thread may call it.
   [[nodiscard]] virtual std::uint64_t dropped() const noexcept { return 0; }
+  /// How many of these it never tried to send, because their batch had too many. Any thread may call it.
+  [[nodiscard]] virtual std::uint64_t left_out() const noexcept { return 0; }
 };
 
 }  // namespace deltamatch::ingest

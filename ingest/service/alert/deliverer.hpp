@@ -64,6 +64,7 @@ struct DeliveryStatistics {
   std::uint64_t alerts = 0;   ///< in these batches
   std::uint64_t failures = 0;
   std::uint64_t dropped = 0;      ///< alerts that the sink gave up
+  std::uint64_t left_out = 0;     ///< those of them that it never tried to send, because their batch had too many
   std::uint64_t undelivered = 0;  ///< committed batches that wait or are in progress; an upper bound for those not read yet
   std::uint64_t latest = 0;       ///< number of the last delivered batch; 0 if none since the start
   std::size_t queued_bytes = 0;   ///< in memory

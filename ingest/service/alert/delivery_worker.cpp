@@ -66,6 +66,7 @@ void Deliverer::Worker::submit(std::uint64_t batch, AlertList alerts) {
 DeliveryStatistics Deliverer::Worker::statistics() const {
   const std::lock_guard lock(mutex_);
   DeliveryStatistics now = statistics_;
+  now.left_out = sink_->left_out();
   now.dropped = sink_->dropped();
   now.undelivered = unread_ + queue_.size() + under_way_;
   return now;

@@ -51,6 +51,7 @@ class WebhookSink final : public AlertSink {
   [[nodiscard]] bool gives_up(std::uint64_t batch) const override { return retry_limit_.over(batch, Clock::now()); }
   void cancel() noexcept override;
   [[nodiscard]] std::uint64_t dropped() const noexcept override { return dropped_; }
+  [[nodiscard]] std::uint64_t left_out() const noexcept override { return all_left_out_; }
 
  private:
   [[nodiscard]] HttpPoster::Headers with_content_type(const SinkOptions& options) const;
@@ -91,6 +92,7 @@ class WebhookSink final : public AlertSink {
 
   std::string last_failure_;
   std::atomic<std::uint64_t> dropped_{0};
+  std::atomic<std::uint64_t> all_left_out_{0};
 
   Clock::time_point turn_;  // of the next request
   std::mutex mutex_;
@@ -261,6 +263,7 @@ void WebhookSink::give_up() {
   const std::size_t tries = std::max(tries_, retry_limit_.tries(batch_));
   letters_.write({batch_, part_, tries, last_failure_}, alerts());
   dropped_ += alerts_.size();
+  if (is_left_out()) all_left_out_ += alerts_.size();  // after dropped_, which is never less
   journal_.tell(is_left_out() ? Level::warn : Level::error, "alerts are given up",
                 {{"sink", name_},
                  {"batch", std::to_string(batch_)},

@@ -198,7 +198,8 @@ struct Metrics::Series {
                                       "Committed batches whose alerts are not delivered to a sink yet.");
   Family<Counter>& delivery_failures =
       counters(registry, "deltamatch_delivery_failures_total", "Failed tries to deliver a batch to a sink.");
-  Family<Counter>& dropped = counters(registry, "deltamatch_alerts_dropped_total", "Alerts that a sink gave up.");
+  Family<Counter>& dropped = counters(registry, "deltamatch_alerts_dropped_total",
+                                      "Alerts that a sink gave up, or that a batch had beyond max_messages.");
 
   Family<Gauge>& state = gauges(registry, "deltamatch_state", "1 for the state that the service is in, 0 for the others.");
 
@@ -360,7 +361,11 @@ void Metrics::sink(std::string_view sink, const DeliveryStatistics& statistics) 
   series_->undelivered.Add(labels).Set(static_cast<double>(statistics.undelivered));
   raise_to(series_->delivered.Add(labels), static_cast<double>(statistics.alerts));
   raise_to(series_->delivery_failures.Add(labels), static_cast<double>(statistics.failures));
-  raise_to(series_->dropped.Add(labels), static_cast<double>(statistics.dropped));
+  const auto dropped = [&](const char* reason, std::uint64_t count) {
+    raise_to(series_->dropped.Add({{"sink", text_of(sink)}, {"reason", reason}}), static_cast<double>(count));
+  };
+  dropped("given_up", statistics.dropped - statistics.left_out);
+  dropped("max_messages", statistics.left_out);
 }
 
 void Metrics::state(ServiceState state) {

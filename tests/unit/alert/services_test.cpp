@@ -148,6 +148,7 @@ TEST_F(Services, SlackIsNotFlooded) {
   EXPECT_THAT(server.statuses(), ElementsAre(200, 200, 200, 200)) << "requests keep their distance";
   EXPECT_EQ(server.accepted()[2]["text"], "deltamatch fraud: 84 more alerts of batch 17 are not shown here");
   EXPECT_EQ(slack->dropped(), 84U);
+  EXPECT_EQ(slack->left_out(), 84U);
   std::ifstream letters(options_.dead_letters);
   std::size_t lines = 0;
   for (std::string line; std::getline(letters, line); ++lines) {

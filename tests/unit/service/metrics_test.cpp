@@ -166,6 +166,7 @@ TEST(MetricsTest, TheRest) {
   metrics.sink("mail", mail);
   mail.alerts = 12;
   mail.dropped = 3;
+  mail.left_out = 2;
   mail.undelivered = 4;
   metrics.sink("mail", mail);
   metrics.alerts_delivered("kafka", 3);
@@ -196,7 +197,8 @@ TEST(MetricsTest, TheRest) {
   EXPECT_EQ(found.at(R"(deltamatch_alerts_delivered_total{sink="kafka"})"), 3);
   EXPECT_EQ(found.at(R"(deltamatch_sink_undelivered_batches{sink="mail"})"), 4);
   EXPECT_EQ(found.at(R"(deltamatch_delivery_failures_total{sink="mail"})"), 2);
-  EXPECT_EQ(found.at(R"(deltamatch_alerts_dropped_total{sink="mail"})"), 3);
+  EXPECT_EQ(found.at(R"(deltamatch_alerts_dropped_total{reason="given_up",sink="mail"})"), 1);
+  EXPECT_EQ(found.at(R"(deltamatch_alerts_dropped_total{reason="max_messages",sink="mail"})"), 2);
   EXPECT_EQ(found.at(R"(deltamatch_state{state="running"})"), 1);
   EXPECT_EQ(found.at(R"(deltamatch_state{state="recovering"})"), 0);
   EXPECT_EQ(found.at(R"(deltamatch_state{state="standby"})"), 0);
