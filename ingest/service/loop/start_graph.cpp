@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <new>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include "deltamatch/error.hpp"
@@ -150,18 +153,32 @@ std::string start_fingerprint(const Engine& engine) {
   return fmt::format("{:016x}{:016x}", sum.high64, sum.low64);
 }
 
+namespace {
+
+/// A time as the configuration writes it: 48h, 90s. `none` stands for 0.
+std::string time_text(Timestamp time, std::string_view none) {
+  constexpr std::array<std::pair<Timestamp, std::string_view>, 5> units{
+      {{3'600'000'000, "h"}, {60'000'000, "m"}, {1'000'000, "s"}, {1'000, "ms"}, {1, "us"}}};
+  if (time == 0) return std::string(none);
+  const auto* const unit = std::ranges::find_if(units, [&](const auto& each) { return time % each.first == 0; });
+  return fmt::format("{}{}", time / unit->first, unit->second);
+}
+
+}  // namespace
+
 void must_be_same_kind(const EngineOptions& engine, const std::optional<GraphIdentity>& known) {
   if (!known) return;
   const auto refuse = [](std::string_view key, const auto& was, const auto& is) {
     throw Error(ErrorKind::configuration, key,
                 fmt::format("earlier batches of this application were made with {}, not with {}", was, is),
-                "set the earlier value and name an empty state directory, or choose another application name");
+                "set the earlier value and name an empty state directory, or choose another application name. All instances of "
+                "an application, standbys too, have the same graph settings");
   };
   if (known->directed != engine.directed) refuse("graph.directed", known->directed, engine.directed);
   if (known->window != engine.window)
-    refuse("graph.window", fmt::format("{} us", known->window), fmt::format("{} us", engine.window));
+    refuse("graph.window", time_text(known->window, "no window"), time_text(engine.window, "no window"));
   if (known->lateness != engine.allowed_lateness)
-    refuse("graph.allowed_lateness", fmt::format("{} us", known->lateness), fmt::format("{} us", engine.allowed_lateness));
+    refuse("graph.allowed_lateness", time_text(known->lateness, "none"), time_text(engine.allowed_lateness, "none"));
   const auto shown = [](const std::string& text, std::string_view none) { return text.empty() ? std::string(none) : text; };
   if (const std::string edges = edges_text(engine); known->edges != edges)
     refuse("graph.edges", shown(known->edges, "simple"), shown(edges, "simple"));

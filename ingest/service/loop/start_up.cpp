@@ -303,9 +303,7 @@ Recovered start_up(const StartupContext& context, kafka::Input& input, kafka::Tr
   recovered.engine.limit_labels(options.input.max_labels);
   const LostAlerts lost = go_before_lost_alerts(context, input, commits, wanted, recovered);
   if (recovered.reached.batch < committed->batch) {
-    context.journal.tell(recovered.logged ? Level::warn : Level::info,
-                         recovered.logged ? "the log is lost, so its batches are read from the input again"
-                                          : "the last batches are read from the input",
+    context.journal.tell(Level::info, "the last batches are read from the input again",
                          {{"from", std::to_string(recovered.reached.batch + 1)}, {"to", std::to_string(committed->batch)}});
     catch_up(context, recovered, *committed, commits, lost);
     recovered.logged = lost.any();  // then the batches went into a new log

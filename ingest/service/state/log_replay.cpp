@@ -45,7 +45,7 @@ std::string replay(const StateDirectory& directory, LogReader& reader, Base& bas
       const LogReader::End& end = reader.end();
       if (!end.damage.empty()) return end.damage;
       if (end.torn_bytes > 0) return fmt::format("the last {} bytes of the log are torn or damaged", end.torn_bytes);
-      return "the log ends there";
+      return {};
     }
     const LoggedBatch& batch = reader.batch();
     if (hooks.before && !hooks.before(batch)) return "replaying was stopped";

@@ -101,7 +101,7 @@ struct Restored {
   Base base;
   bool logged = true;
   bool differs = false;  // the log has another version of the next batch
-  std::string why{};     // it does not reach the last committed batch
+  std::string damage{};  // of the log, before the last committed batch
 };
 
 Restored restore(const StateDirectory& directory, const RecoveryInput& input, Journal& journal, std::optional<Warm> warm) {
@@ -125,13 +125,25 @@ Restored restore(const StateDirectory& directory, const RecoveryInput& input, Jo
     progress.updates += batch.updates.size();
     if (input.progress) input.progress(progress);
   };
-  restored.why = replay(directory, base, committed, hooks);
-  if (restored.differs) restored.why = "another instance committed another batch of that number";
+  std::string why = replay(directory, base, committed, hooks);
+  if (!restored.differs) restored.damage = std::move(why);
   return restored;
 }
 
-void tell_lost(Journal& journal, Level level, std::uint64_t reached, std::uint64_t committed, const std::string& why) {
-  journal.tell(level, "log_lost", {{"from", std::to_string(reached + 1)}, {"to", std::to_string(committed)}, {"why", why}});
+/// Tells which batches the state directory lacks. After a take-over that is usual.
+void tell_missing(Journal& journal, std::uint64_t reached, std::uint64_t committed, bool differs, const std::string& damage) {
+  if (reached >= committed) return;
+  const std::string from = std::to_string(reached + 1);
+  const std::string to = std::to_string(committed);
+  if (!damage.empty()) {
+    journal.tell(Level::warn, "log_lost", {{"from", from}, {"to", to}, {"why", damage}});
+    return;
+  }
+  journal.tell(Level::info, "batches_missing",
+               {{"from", from},
+                {"to", to},
+                {"why", differs ? "another instance committed another batch of that number" : "they are not on this instance"},
+                {"effect", "they are made again from the input, or a newer snapshot"}});
 }
 
 }  // namespace
@@ -139,8 +151,8 @@ void tell_lost(Journal& journal, Level level, std::uint64_t reached, std::uint64
 Base restore_committed(const StateDirectory& directory, const RecoveryInput& input, Journal& journal) {
   const std::uint64_t committed = input.committed ? input.committed->batch : 0;
   must_be_covered(directory, committed);
-  auto [base, logged, differs, why] = restore(directory, input, journal, {});
-  if (base.mark.batch < committed) tell_lost(journal, Level::info, base.mark.batch, committed, why);
+  auto [base, logged, differs, damage] = restore(directory, input, journal, {});
+  tell_missing(journal, base.mark.batch, committed, differs, damage);
   return std::move(base);
 }
 
@@ -149,8 +161,8 @@ Recovered recover(const StateDirectory& directory, const RecoveryInput& input, J
   const std::uint64_t committed = std::min(last_committed, input.up_to);
   must_be_covered(directory, last_committed);
   if (!input.committed) must_be_without_log(directory);
-  auto [base, logged, differs, why] = restore(directory, input, journal, std::move(warm));
-  if (base.mark.batch < committed && logged) tell_lost(journal, Level::warn, base.mark.batch, committed, why);
+  auto [base, logged, differs, damage] = restore(directory, input, journal, std::move(warm));
+  if (logged) tell_missing(journal, base.mark.batch, committed, differs, damage);
   if (base.mark.batch == last_committed && input.begun) {
     const auto is_begun = [&](const LoggedBatch& batch) { return batch.mark == *input.begun; };
     replay(directory, base, committed + 1, {.before = is_begun, .after = {}, .queries = input.queries});

@@ -138,8 +138,8 @@ void Snapshotter::make(std::uint64_t batch) {
   const std::string why = replay(*directory_, base, batch, hooks);
   if (cancel_) throw Cancelled{};
   if (base.mark.batch < batch) {
-    throw Error(directory_->path().string(),
-                fmt::format("the log cannot be read from batch {} on: {}", base.mark.batch + 1, why));
+    throw Error(directory_->path().string(), fmt::format("the log cannot be read from batch {} on: {}", base.mark.batch + 1,
+                                                         why.empty() ? "it ends there" : why));
   }
   base.engine.save(directory_->snapshot_path(batch), to_json(base.mark));
 }

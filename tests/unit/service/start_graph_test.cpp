@@ -66,5 +66,15 @@ TEST(StartGraph, OtherEdgesOrAttributesThanEarlierBatchesAreRefused) {
               AllOf(HasSubstr("graph.vertex_attributes"), HasSubstr("made with none, not with risk int")));
 }
 
+TEST(StartGraph, OtherWindowsAreNamedAsTheConfigurationWritesThem) {
+  GraphIdentity known;
+  known.window = Timestamp{48} * 3'600'000'000;
+  EXPECT_THAT(error_of([&] { must_be_same_kind({}, known); }), HasSubstr("made with 48h, not with no window"));
+  EngineOptions engine;
+  engine.window = 90'000'000;
+  EXPECT_THAT(error_of([&] { must_be_same_kind(engine, known); }),
+              AllOf(HasSubstr("made with 48h, not with 90s"), HasSubstr("standbys too")));
+}
+
 }  // namespace
 }  // namespace deltamatch::ingest
