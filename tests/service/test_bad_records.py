@@ -65,6 +65,9 @@ class BadRecords(ServiceTest):
         self.broker.produce(self.input, self.mixed)
         service.wait_committed({f"{self.input}[0]": 8})
         self.assertEqual(sum(service.metric("deltamatch_bad_records_total").values()), 4)
+        told = [event for event in service.events() if event["event"] == "records are refused"]
+        self.assertTrue(told and all(event["level"] == "warn" and event["topic"] == self.input for event in told), service.log())
+        self.assertIn(f"{self.input}[0] at offset ", told[0]["example"])
         self.assertEqual(service.stop(), 0)
         self.assertEqual(len(self.alert_lines()), 1)
 
@@ -143,25 +146,28 @@ class BadRecords(ServiceTest):
     def test_not_ready_while_most_of_the_last_records_are_refused(self):
         self.config(input__on_error="skip")
         service = self.start()
-        self.broker.produce(self.input, GOOD)
-        service.wait_committed({f"{self.input}[0]": 3})
-        self.broker.produce(self.input, [b"{]"] * 3)
-        service.wait_committed({f"{self.input}[0]": 6})
+        self.broker.produce(self.input, [b"{]"] * 4)
+        service.wait_committed({f"{self.input}[0]": 4})
+        self.assertEqual(service.get("/readyz")[0], 200)  # so few records say little
+        self.broker.produce(self.input, GOOD + [edge(i, i + 1) for i in range(100, 147)])
+        service.wait_committed({f"{self.input}[0]": 54})
+        self.broker.produce(self.input, [b"{]"] * 46)
+        service.wait_committed({f"{self.input}[0]": 100})
         self.assertEqual(service.get("/readyz")[0], 200)  # exactly half is not more than half
         self.broker.produce(self.input, [b'{"source":7}'])
-        service.wait_committed({f"{self.input}[0]": 7})
+        service.wait_committed({f"{self.input}[0]": 101})
         code, why = service.get("/readyz")
         self.assertEqual(code, 503)
-        for told in ("4 of the last 7 records were refused, more than input.max_refused (0.5)", f"{self.input}[0] at offset 6: wrong_arity"):
+        for told in ("51 of the last 101 records were refused, more than input.max_refused (0.5)", f"{self.input}[0] at offset 100: wrong_arity"):
             self.assertIn(told, why)
-        self.assertEqual(service.status()["refused"]["records"], 4)
-        self.assertEqual(service.status()["refused"]["of"], 7)
-        self.assertAlmostEqual(service.metric("deltamatch_refused_share")[""], 4 / 7, places=5)
+        self.assertEqual(service.status()["refused"]["records"], 51)
+        self.assertEqual(service.status()["refused"]["of"], 101)
+        self.assertAlmostEqual(service.metric("deltamatch_refused_share")[""], 51 / 101, places=5)
         self.assertEqual(service.get("/livez")[0], 200)
         self.broker.produce(self.input, [edge(7, 8)])
-        service.wait_committed({f"{self.input}[0]": 8})
+        service.wait_committed({f"{self.input}[0]": 102})
         self.assertEqual(service.get("/readyz")[0], 200)
-        self.assertEqual([event["event"] for event in service.events() if "refused" in event.get("event", "")],
+        self.assertEqual([event["event"] for event in service.events() if "refused" in event.get("event", "") and event["event"] != "records are refused"],
                          ["too many records are refused", "the share of refused records is allowed again"])
         self.assertEqual(service.stop(), 0)
 

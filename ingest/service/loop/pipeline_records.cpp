@@ -76,15 +76,21 @@ void Pipeline::note_reading(const InputBatch& batch, const BatchResult& result) 
     refused += unreadable;
   }
   std::string first;
-  const auto name = [](const TopicPartition& at, std::int64_t offset, RejectReason reason, std::string_view message) {
+  const auto tell = [&](const TopicPartition& at, std::int64_t offset, RejectReason reason, std::string_view message) {
+    if (context_.options.input.on_error != OnError::fail) {
+      context_.journal.tell(Level::warn, "records are refused",
+                            {{"topic", at.topic},
+                             {"reason", std::string(reject_name(reason))},
+                             {"example", fmt::format("{} at offset {}: {}", to_string(at), offset, message)}});
+    }
     return fmt::format("{} at offset {}: {}: {}", to_string(at), offset, reject_name(reason), message);
   };
   if (batch.first_refused) {
     first =
-        name(batch.first_refused->at, batch.first_refused->offset, batch.first_refused->reason, batch.first_refused->message);
+        tell(batch.first_refused->at, batch.first_refused->offset, batch.first_refused->reason, batch.first_refused->message);
   } else if (!result.rejects.empty()) {
     const Reject& reject = result.rejects.front();
-    first = name(batch.partition(reject.index), batch.offset(reject.index), reject.reason,
+    first = tell(batch.partition(reject.index), batch.offset(reject.index), reject.reason,
                  rejection_message(batch.updates.updates()[reject.index], reject.reason));
   }
   const double most = context_.options.input.max_refused;
@@ -92,9 +98,9 @@ void Pipeline::note_reading(const InputBatch& batch, const BatchResult& result) 
   bool now = false;
   {
     const std::scoped_lock lock(mutex_);
-    before = status_.refused.share() > most;
+    before = status_.refused.exceeds(most);
     status_.refused.add(records, refused);
-    now = status_.refused.share() > most;
+    now = status_.refused.exceeds(most);
     if (!first.empty()) status_.last_refused = std::move(first);
     context_.metrics.refused_share(status_.refused.share());
   }
@@ -105,7 +111,7 @@ void Pipeline::note_reading(const InputBatch& batch, const BatchResult& result) 
 std::string Pipeline::refuses() const {
   const std::scoped_lock lock(mutex_);
   const double most = context_.options.input.max_refused;
-  if (status_.refused.share() <= most) return {};
+  if (!status_.refused.exceeds(most)) return {};
   return fmt::format("{} of the last {} records were refused, more than input.max_refused ({}) allows; the last one: {}",
                      status_.refused.refused(), status_.refused.records(), most, status_.last_refused);
 }

@@ -11,6 +11,7 @@ namespace deltamatch::ingest {
 class RefusedShare {
  public:
   static constexpr std::uint64_t horizon = 10'000;
+  static constexpr std::uint64_t least = 100;  ///< of fewer records, a share says little
 
   /// Adds a batch: the number of its records with content, and how many of these were refused. O(1) amortised.
   void add(std::uint64_t records, std::uint64_t refused) {
@@ -27,6 +28,8 @@ class RefusedShare {
 
   [[nodiscard]] std::uint64_t records() const noexcept { return records_; }
   [[nodiscard]] std::uint64_t refused() const noexcept { return refused_; }
+  /// Whether the share is larger than `most`, and enough records say so.
+  [[nodiscard]] bool exceeds(double most) const noexcept { return records_ >= least && share() > most; }
   /// From 0 to 1.
   [[nodiscard]] double share() const noexcept {
     return records_ == 0 ? 0 : static_cast<double>(refused_) / static_cast<double>(records_);

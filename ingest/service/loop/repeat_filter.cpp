@@ -26,7 +26,7 @@ std::string key_of(Level level, std::string_view event, std::initializer_list<Fi
   };
   append(event);
   for (const Field& field : fields) {
-    if (field.key == "try" || field.key == "next_try_ms") continue;
+    if (field.key == "try" || field.key == "next_try_ms" || field.key == "example") continue;
     append(field.key);
     append(compared(field.value));
   }

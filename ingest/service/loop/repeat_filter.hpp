@@ -20,10 +20,10 @@ namespace deltamatch::ingest {
 [[nodiscard]] std::string compared(std::string_view value);
 
 /// Decides which warnings and errors are repeats that a log leaves out. A repeat has the level, the event and the fields of one
-/// that was told before; the fields `try` and `next_try_ms` do not count. The first is told at once, the next one 10 s later at
-/// the earliest. Each wait is twice as long as the one before, up to 10 minutes. What has not come for a minute is forgotten,
-/// so it is news when it comes again. Other levels are always told. Up to 256 different events are remembered; what is beyond
-/// them is told. Not thread-safe.
+/// that was told before; the fields `try`, `next_try_ms` and `example` do not count. The first is told at once, the next one 10
+/// s later at the earliest. Each wait is twice as long as the one before, up to 10 minutes. What has not come for a minute is
+/// forgotten, so it is news when it comes again. Other levels are always told. Up to 256 different events are remembered; what
+/// is beyond them is told. Not thread-safe.
 class RepeatFilter {
  public:
   using Time = std::chrono::steady_clock::time_point;

@@ -17,6 +17,15 @@ TEST(RefusedShare, OfFewRecordsAllCount) {
   EXPECT_EQ(share.refused(), 1u);
 }
 
+TEST(RefusedShare, OfFewRecordsNoShareIsTooLarge) {
+  RefusedShare share;
+  share.add(RefusedShare::least - 1, RefusedShare::least - 1);
+  EXPECT_FALSE(share.exceeds(0.5));
+  share.add(1, 0);
+  EXPECT_TRUE(share.exceeds(0.5));
+  EXPECT_FALSE(share.exceeds(1));
+}
+
 TEST(RefusedShare, BatchesThatLieBackAreForgotten) {
   RefusedShare share;
   share.add(5'000, 5'000);

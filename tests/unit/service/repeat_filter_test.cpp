@@ -34,6 +34,7 @@ TEST(RepeatFilterTest, WhatDiffersIsTold) {
   };
   EXPECT_TRUE(told(Level::warn, "a", {{"k", "v"}}));
   EXPECT_FALSE(told(Level::warn, "a", {{"k", "v"}}));
+  EXPECT_FALSE(told(Level::warn, "a", {{"k", "v"}, {"example", "x"}})) << "an example is not compared";
   EXPECT_TRUE(told(Level::error, "a", {{"k", "v"}})) << "it got worse";
   EXPECT_TRUE(told(Level::warn, "b", {{"k", "v"}}));
   EXPECT_TRUE(told(Level::warn, "a", {{"k", "w"}}));
