@@ -55,18 +55,18 @@ std::optional<HttpReply> HttpToken::refusal(HttpAccess access, std::string_view 
     return http_error(403,
                       "the service has no admin token, so nothing can be changed here; set http.admin_token: {file: PATH}");
   if (authorization.empty()) return unauthorized("this needs the admin token; send the header Authorization: Bearer TOKEN");
+  const std::optional<std::string_view> given = bearer(authorization);
+  if (given && equal(token_, *given)) return std::nullopt;
   const std::scoped_lock lock(mutex_);
   const auto known = addresses_.find(address);
   if (known != addresses_.end() && of(address, now).left < 1) {
     if (!std::exchange(known->second.told, true)) {
-      journal_.tell(Level::warn, "too many wrong admin tokens, so further ones are not looked at", {{"address", address}});
+      journal_.tell(Level::warn, "too many wrong admin tokens, so further ones are not logged", {{"address", address}});
     }
     HttpReply reply = http_error(429, "too many wrong tokens came from this address; try again in a second");
     reply.headers.emplace_back("Retry-After", std::to_string(guess_every.count()));
     return reply;
   }
-  const std::optional<std::string_view> given = bearer(authorization);
-  if (given && equal(token_, *given)) return std::nullopt;
   of(address, now).left -= 1;
   journal_.tell(Level::warn, "a request had a wrong admin token", {{"address", address}});
   return unauthorized(given ? "the token is wrong; send the one that http.admin_token names"

@@ -14,7 +14,8 @@
 
 namespace deltamatch::ingest {
 
-/// Compares tokens in constant time, and limits how often each address may guess. Thread-safe.
+/// Compares tokens in constant time, and limits how many wrong ones of an address are logged and told apart. The right one
+/// always passes, because a client that guesses may have the address of one that knows. Thread-safe.
 class HttpToken {
  public:
   using Clock = std::chrono::steady_clock;
@@ -30,9 +31,8 @@ class HttpToken {
   [[nodiscard]] bool configured() const noexcept { return !token_.empty(); }
 
   /// Why a request for a route with this access is refused, or nothing if it is admitted. 403: there is no token, so nobody
-  /// may. 401: the request has no token, or a wrong one. 429: its address has sent too many wrong ones; this one is not
-  /// compared. `authorization` is the header's value. `address` is that of the client. Wrong tokens are logged without the
-  /// token.
+  /// may. 401: the request has no token, or a wrong one. 429: its address has sent too many wrong ones. `authorization` is the
+  /// header's value. `address` is that of the client. Wrong tokens are logged without the token.
   [[nodiscard]] std::optional<HttpReply> refusal(HttpAccess access, std::string_view authorization, const std::string& address,
                                                  Clock::time_point now = Clock::now());
 
@@ -40,7 +40,7 @@ class HttpToken {
   struct Guesses {
     double left = guesses;
     Clock::time_point since;
-    bool told = false;  ///< that further ones are not compared
+    bool told = false;  ///< that further ones are not logged
   };
 
   Guesses& of(const std::string& address, Clock::time_point now);
