@@ -37,6 +37,11 @@ void append(List& list, const std::string& line) {
   list.reset(longer);
 }
 
+std::string host_of(std::string_view url) {
+  if (const auto scheme = url.find("://"); scheme != std::string_view::npos) url.remove_prefix(scheme + 3);
+  return std::string(url.substr(0, url.find_first_of(":/?#")));
+}
+
 }  // namespace
 
 struct CurlConnection::State {
@@ -63,6 +68,8 @@ struct CurlConnection::State {
   std::atomic<bool> cancelled{false};
   std::unique_ptr<CURLM, MultiDeleter> multi{curl_multi_init()};  // must outlive the request
   std::unique_ptr<CURL, EasyDeleter> easy{curl_easy_init()};
+
+  std::string host;  // of the request
 
   // The answer that is being read.
   int status = 0;
@@ -129,7 +136,7 @@ std::string CurlConnection::State::why(CURLcode code) const {
   if (head_bytes > most_of_head) return "its answer's head is longer than " + std::to_string(most_of_head) + " bytes";
   switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST:
-      return "no connection: its host is not known";
+      return "no connection: its host " + host + " is not known";
     case CURLE_COULDNT_CONNECT: {
       const long number = get<long>(CURLINFO_OS_ERRNO);
       return "no connection" + (number == 0 ? std::string() : ": " + std::generic_category().message(static_cast<int>(number)));
@@ -195,6 +202,7 @@ CurlConnection::Answer CurlConnection::perform(const std::string& url, const Hea
   for (const auto& [name, value] : headers) append(lines, value.empty() ? name + ';' : name + ": " + value);
   append(lines, "Expect:");
   state.set(CURLOPT_URL, url.c_str());
+  state.host = host_of(url);
   state.set(CURLOPT_HTTPHEADER, lines.get());
   state.status = 0;
   state.head_bytes = 0;

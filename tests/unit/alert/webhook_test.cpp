@@ -349,6 +349,7 @@ TEST_F(WebhookTest, AServerThatIsSlowOrGoneIsAnError) {
     options_.url = nobody;
     EXPECT_THAT(error_of([&] { deliver(*sink(), 1, alerts_of(1, 1)); }), HasSubstr("sink 'web': no connection"));
   }
+  EXPECT_THAT(error_of([&] { deliver(*sink(), 1, alerts_of(1, 1)); }), HasSubstr("its host no-such-host.invalid is not known"));
 }
 
 /// A server whose answers the test writes byte by byte.
