@@ -30,9 +30,9 @@ TEST(Tve, DeletionsByNegativeIds) {
 }
 
 TEST(Tve, NegativeIdsAreRefusedUnlessAskedFor) {
-  EXPECT_THAT(
-      decode(Format::tve, {"e -2 -15786", "e 1 -3", "v -1 x"}),
-      ElementsAre(HasSubstr("! bad_id: an id is negative (of a stream, --negative-ids"), HasSubstr("! bad_id"), HasSubstr("! bad_id")));
+  EXPECT_THAT(decode(Format::tve, {"e -2 -15786", "e 1 -3", "v -1 x"}),
+              ElementsAre(HasSubstr("! bad_id: an id is negative (of a stream, --negative-ids"), HasSubstr("! bad_id"),
+                          HasSubstr("! bad_id")));
 }
 
 TEST(Tve, AGarbageLineIsRefusedAndTheRestIsRead) {
