@@ -402,7 +402,7 @@ class ServiceTest(unittest.TestCase):
     def replayed(self, marks, queries, *options, topics=None, format="jsonl"):
         """The alerts that `replay` finds in the input with the batches of the marks."""
         stream, cuts = self.cut_input(marks, topics)
-        out = self.dir / "replayed.alerts"
+        out = self.dir / "replayed-alerts.jsonl"
         wanted = [part for query in queries for part in ("--query", query)]
         program("replay", "--updates", stream, "--cuts", cuts, "--format", format, *wanted, "--emit", "matches", "--out", out, *options)
         return out.read_text().splitlines()

@@ -56,7 +56,7 @@ class EdgesTest(ServiceTest):
         stream, stated = self.cut_input(self.marks())
         counts = self.dir / "counts.cuts"
         counts.write_text("".join(line.split()[0] + "\n" for line in stated.read_text().splitlines()))
-        out, saved = self.dir / "replayed.alerts", self.dir / "replayed.dms"
+        out, saved = self.dir / "replayed-alerts.jsonl", self.dir / "replayed.dms"
         wanted = [part for name, pattern in (queries or QUERIES).items() for part in ("--query", f"{name}={pattern}")]
         lines = self.alert_lines()
         for cuts in (stated, counts):
