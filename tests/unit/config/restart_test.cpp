@@ -50,6 +50,7 @@ const std::map<std::string, std::vector<std::string>>& changes() {
         "graph: {edges: events, allowed_lateness: 1h}\nqueries: [{name: q, pattern: (a)-->(b) WITHIN 1h}]",
         "graph: {edges: events, attributes: {n: int}}", "graph: {vertex_attributes: {n: int}}"}},
       {"batch", {"batch: {max_updates: 7}"}},
+      {"existing", {"existing: {max_matches: 7}"}},
       {"engine", {"engine: {threads: 7}", "engine: {backend: cpu}"}},
       {"sinks", {"sinks: {s: {type: stdout}}"}},
       {"http", {"http: {listen: off}"}},
