@@ -150,7 +150,6 @@ ValueFault no_number(std::string_view text, std::string_view type, const OptionS
   if (digits && has("%")) return {"is a percentage", "write the number alone, or declare the attribute as symbol"};
   if (digits && (text.starts_with('(') || text.ends_with('-')))
     return {"seems to be negative, in the notation of accountants", "write the sign before the number: -5.00"};
-  if (digits && has(" '_")) return {"has a character between its digits", "write digits and one point: 1200.50"};
   const auto letter = [](char c) {
     return static_cast<unsigned char>(c) >= 0x80 || c == '$' || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
   };
@@ -158,6 +157,7 @@ ValueFault no_number(std::string_view text, std::string_view type, const OptionS
     return {fmt::format("is not {} alone: it has a currency, a unit or other letters", type),
             "write the number alone; a unit can be an attribute of its own"};
   }
+  if (digits && has(" '_")) return {"has a character between its digits", "write digits and one point: 1200.50"};
   return {fmt::format("is not {}", type), "correct it, or declare the attribute as symbol"};
 }
 

@@ -85,7 +85,7 @@ TEST(Values, NumbersAreReadWithADecimalComma) {
   EXPECT_EQ(written(Decimal::comma, real, "0,5e1"), "5r");
   EXPECT_EQ(written(Decimal::comma, money, "0,5", Scalar::Kind::string), "50");
   EXPECT_EQ(written(Decimal::comma, money, "0.5", Scalar::Kind::number), "50");
-  for (const char* wrong : {"36.74", "1.23,4", "1234.567", "1.234 567", "1,2,3", "1,234.56", ".234", "1.2345,0"})
+  for (const char* wrong : {"36.74", "1.23,4", "1234.567", "1,2,3", "1,234.56", ".234", "1.2345,0"})
     EXPECT_THAT(comma(wrong), HasSubstr("is no number with a decimal comma; write it as 1.200,50")) << wrong;
   for (const char* currency : {"5 EUR", "5,00EUR", "1.234,56 EUR"}) EXPECT_THAT(comma(currency), HasSubstr("currency"));
 }
