@@ -65,6 +65,11 @@ bool must_walk(const plan::CountPlan& count, std::span<const graph::Resolved> re
   return false;
 }
 
+bool must_walk_together(std::span<const plan::Plan> plans, std::span<const graph::Resolved> resolved) {
+  return std::ranges::all_of(plans, [&](const plan::Plan& plan) { return plan.anchor.edge == plans[0].anchor.edge; }) &&
+         std::ranges::any_of(plans, [&](const plan::Plan& plan) { return must_walk(plan.count, resolved); });
+}
+
 bool may_be_root(const QueryTask& task, VertexId vertex, std::span<const graph::Resolved> resolved) {
   const std::uint32_t root = task.plans->rooted->vertex;
   return std::ranges::all_of(task.query->edges, [&](const plan::BoundEdge& edge) {
@@ -124,12 +129,13 @@ void PlanIndex::list_plans() {
   listed_ = true;
   for (std::uint32_t t = 0; t < tasks_.size(); ++t) {
     const plan::BoundQuery& query = *tasks_[t].query;
+    const bool all_walk = must_walk_together(tasks_[t].plans->plans, resolved_);
     for (std::uint32_t p = 0; p < tasks_[t].plans->plans.size(); ++p) {
       const plan::Plan& plan = tasks_[t].plans->plans[p];
       if (is_barren(plan, resolved_)) continue;
       const PlanRef ref{.task = t,
                         .plan = p,
-                        .walk = must_walk(plan.count, resolved_),
+                        .walk = all_walk || must_walk(plan.count, resolved_),
                         .tail = needs_of(plan, 0, resolved_),
                         .head = needs_of(plan, 1, resolved_)};
       const plan::LabelIds& labels = query.labels[plan.tail];

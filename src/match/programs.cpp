@@ -36,10 +36,11 @@ bool reads_parallels(const plan::BoundQuery& query, std::span<const graph::Resol
                              [&](const plan::BoundEdge& edge) { return std::ranges::any_of(edge.query_relation, parallel); });
 }
 
-AnchorProgram program_for(const QueryTask& task, const plan::Plan& plan, std::span<const graph::Resolved> resolved) {
+AnchorProgram program_for(const QueryTask& task, const plan::Plan& plan, std::span<const graph::Resolved> resolved,
+                          bool may_sum) {
   AnchorProgram made;
   made.plain = is_plain(*task.query, plan, resolved);
-  if (!task.list && !must_walk(plan.count, resolved)) {
+  if (may_sum && !task.list && !must_walk(plan.count, resolved)) {
     made.program = plan::make_sums(*task.query, plan);
     made.sums = !chooses_parallels(made.program, resolved);
   }
@@ -53,7 +54,15 @@ Programs make_programs(std::span<const QueryTask> tasks, std::span<const graph::
   Programs made;
   for (const QueryTask& task : tasks) {
     auto& programs = made.emplace_back();
-    for (const plan::Plan& plan : task.plans->plans) programs.push_back(program_for(task, plan, resolved));
+    const std::vector<plan::Plan>& plans = task.plans->plans;
+    for (const plan::Plan& plan : plans) programs.push_back(program_for(task, plan, resolved, true));
+    // Plans from one query edge are exact only together (must_walk_together).
+    const auto same_edge = [&](const plan::Plan& plan) { return plan.anchor.edge == plans[0].anchor.edge; };
+    const auto walks = [](const AnchorProgram& program) { return !program.sums; };
+    if (!std::ranges::all_of(plans, same_edge) || !std::ranges::any_of(programs, walks)) continue;
+    for (std::size_t p = 0; p < plans.size(); ++p) {
+      if (programs[p].sums) programs[p] = program_for(task, plans[p], resolved, false);
+    }
   }
   return made;
 }

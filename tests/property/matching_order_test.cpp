@@ -102,6 +102,37 @@ TEST(MatchingOrder, BatchesAndGraphsHaveTheMatchesOfTheOracle) { hold_in_any_ord
 TEST(MatchingOrder, SoHaveLargeQueries) {
   hold_in_any_order({.vertex_records = false, .windows = false, .untidy = false, .counting = true}, 300, 3);
 }
+/// One end of the edge v1-v3 is followed by an order whose sum has a power, which parallel edges do not allow.
+class OrderByTail final : public Planner {
+ public:
+  [[nodiscard]] std::vector<std::uint32_t> order(const PlanRequest& request) const override {
+    return request.tail() == 1 ? std::vector<std::uint32_t>{0, 2, 4} : std::vector<std::uint32_t>{2, 4, 0};
+  }
+  [[nodiscard]] std::optional<std::uint32_t> first_edge(const Query& /*query*/) const override { return 2; }
+};
+
+TEST(MatchingOrder, ACountDoesNotMixSumsAndWalksFromOneEdge) {
+  Engine engine({.directed = false});
+  const Query query = parse_pattern("(v0)--(v1)--(v2), (v1)--(v3), (v2)--(v4)", "q");
+  engine.add_query(query);
+  const auto insert = [&](std::int64_t source, std::int64_t target, const char* label) {
+    UpdateBatch batch;
+    batch.add({.source = source, .target = target, .label = label});
+    engine.process(batch);
+  };
+  insert(1, 2, "y");
+  insert(3, 6, "x");
+  insert(1, 3, "x");
+  insert(1, 2, "x");
+  insert(4, 5, "x");
+  insert(5, 3, "x");
+  const OrderByTail planner;
+  StaticOptions options;
+  EXPECT_EQ(engine.match(query, options).matches, Count{3});
+  options.query.planner = &planner;
+  EXPECT_EQ(engine.match(query, options).matches, Count{3});
+}
+
 TEST(MatchingOrder, SoHavePathsAndConditions) {
   hold_in_any_order({.edges = EdgeModel::keyed, .attributes = true, .paths = true}, 300, 1);
   hold_in_any_order({.windows = false, .edges = EdgeModel::events, .attributes = true, .within = true, .paths = true}, 200, 1);
