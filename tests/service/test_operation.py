@@ -59,16 +59,14 @@ class Operation(ServiceTest):
                 self.assertTrue(list((folder / "state").glob(pattern)))
 
     def test_a_second_sigterm_ends_it_at_once(self):
-        hole = socket.create_server(("127.0.0.1", 0))  # accepts connections and never answers
-        self.addCleanup(hole.close)
-        self.config(sinks={"hook": {"type": "webhook", "url": f"http://127.0.0.1:{hole.getsockname()[1]}/", "timeout": "60s"}},
-                    queries=[{"name": "ring", "pattern": RING, "sinks": ["hook"]}], shutdown_timeout="50s")
+        hang = ["sh", "-c", "exec sleep 600", "put", "{file}", "{name}"]
+        self.config(state__share={"put": hang, "get": hang, "list": ["true"]}, shutdown_timeout="50s")
         service = self.start()
         self.send(service, edge(1, 2), edge(2, 3), edge(3, 1))
         service.process.send_signal(signal.SIGTERM)
-        service.wait(lambda: service.get("/readyz")[0] in (0, 503), "stopping")
-        time.sleep(0.5)
-        self.assertTrue(service.alive())
+        service.wait(lambda: "snapshot_made" in service.log(), "stopping")
+        time.sleep(2)
+        self.assertTrue(service.alive())  # it waits for the share
         service.process.send_signal(signal.SIGTERM)
         self.assertEqual(service.ended(5), 128 + signal.SIGTERM)
 
