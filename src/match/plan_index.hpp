@@ -45,8 +45,8 @@ struct PlanRef {
 /// read parallel edges: sums know only vertices, but it matters which edge each query edge takes.
 [[nodiscard]] bool must_walk(const plan::CountPlan& count, std::span<const graph::Resolved> resolved);
 
-/// Whether all of these plans must be walked because one of them must. Plans from one query edge are exact only together: a sum
-/// is divided, and a walk finds each match once, but in either only some images of it begin at the plan's own arc.
+/// Whether all of these plans must be walked because one of them must. Plans from one query edge are exact only together: the
+/// images of a match may begin at either end of it. A sum counts them all and is divided, and a walk finds one.
 [[nodiscard]] bool must_walk_together(std::span<const plan::Plan> plans, std::span<const graph::Resolved> resolved);
 
 /// Whether the vertex has every list that the task's query reads at the root of its rooted plan.
