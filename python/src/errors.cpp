@@ -32,8 +32,18 @@ void raise(const char* name, const char* text, const ErrorParts& parts, const nb
   }
 }
 
-/// A message of the library, which names options as the program has them. Here they are arguments.
+/// Takes out what a message says of C++: ", in C++ Struct::member".
+void leave_out_cpp(std::string& text) {
+  constexpr std::string_view mark = ", in C++ ";
+  for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at)) {
+    const std::size_t end = text.find_first_of(",; )\n", at + mark.size());
+    text.erase(at, end == std::string::npos ? end : end - at);
+  }
+}
+
+/// A message of the library, which names options as the program and C++ have them. Here they are arguments.
 std::string as_arguments(std::string text) {
+  leave_out_cpp(text);
   constexpr std::pair<std::string_view, std::string_view> options[] = {
       {"--edges keyed", "edges='keyed'"},
       {"--edges events", "edges='events'"},

@@ -51,6 +51,8 @@ def rings(records, span, lateness=0, holds=lambda *_: True):
 
 
 class RingTest(streams.StreamTest):
+    WARNED = ("out_of_order",)
+
     def check(self, args, records, span, *, at_least, where="", holds=lambda *_: True, lateness=0, batches=(8192, 500),
               stdin=b""):
         """`args` are the file and its options, and `where` is the condition that `holds` tests. Counts the rings."""
@@ -59,9 +61,13 @@ class RingTest(streams.StreamTest):
         expected = rings(records, span, lateness, holds)
         self.assertGreaterEqual(expected.total(), at_least)
         late = ["--allowed-lateness", f"{lateness}us"] if lateness else []
+        newest = itertools.accumulate((record[2] for record in records), max)
+        disordered = any(record[2] < now - lateness for record, now in zip(records, newest))
         for batch in batches:
             told = self.program("replay", "--updates", *args, *late, "--batch", batch, "--emit", "matches",
                                 "--out", "rings.jsonl", stdin=stdin)
+            warned = {warning["code"] for warning in told["warnings"]}
+            self.assertEqual("out_of_order" in warned, disordered, f"in batches of {batch}")
             query, = told["queries"]
             self.assertEqual((query["new"], query["removed"]), (expected.total(), 0), f"in batches of {batch}")
             self.assertEqual(self.listed(), expected, f"in batches of {batch}")
@@ -115,7 +121,7 @@ class TimeRings(RingTest):
 
 
 class RestartingTimes(RingTest):
-    WARNED = test_email_eu_core.EmailEuCore.WARNED
+    WARNED = (*RingTest.WARNED, *test_email_eu_core.EmailEuCore.WARNED)
 
     def test_email_eu_core(self):
         """Times restart twice, so a stream and a whole graph have different rings."""
