@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -84,6 +85,33 @@ std::uint64_t committed_part(const StateDirectory& directory, const RecoveryInpu
   }
 }
 
+/// Where the log is to end, if its last batch is not after `batch` and another owner committed it otherwise. Replaying the log
+/// from `batch` would not notice that. An owner that begins drops such batches, so only the last ones can be of that kind.
+std::optional<std::uint64_t> end_before_uncommitted(const StateDirectory& directory, const RecoveryInput& input,
+                                                    std::uint64_t batch) {
+  const auto for_each_mark = [&](const std::function<bool(const CommitPoint&)>& takes) {
+    LogReader log(directory.path(), directory.fingerprint(), {.updates_from = LogReader::none, .alerts_from = 0});
+    for (;;) {
+      const LogReader::Entry entry = log.next();
+      if (entry == LogReader::Entry::end && !log.skip_damage()) return;
+      if (entry == LogReader::Entry::batch && (log.batch().mark.batch > batch || !takes(log.batch().mark))) return;
+    }
+  };
+  std::optional<CommitPoint> last;
+  for_each_mark([&](const CommitPoint& mark) {
+    last = mark;
+    return true;
+  });
+  if (!last || was_committed(input, *last)) return std::nullopt;
+  std::uint64_t end = 0;
+  for_each_mark([&](const CommitPoint& mark) {
+    if (!was_committed(input, mark)) return false;
+    end = mark.batch;
+    return true;
+  });
+  return end;
+}
+
 Base from_beginning(const RecoveryInput& input) {
   Base base{input.begin(), {}};
   base.mark.watermark = base.engine.watermark();
@@ -100,6 +128,7 @@ Base from_beginning(const RecoveryInput& input) {
 struct Restored {
   Base base;
   bool logged = true;
+  std::uint64_t replayed_after = 0;  // the batch that the snapshot or the engine in memory had reached
   bool differs = false;  // the log has another version of the next batch
   std::string damage{};  // of the log, before the last committed batch
 };
@@ -108,13 +137,13 @@ Restored restore(const StateDirectory& directory, const RecoveryInput& input, Jo
   const std::uint64_t committed = std::min(input.committed ? input.committed->batch : 0, input.up_to);
   Restored restored = [&]() -> Restored {
     if (warm && warm->base.mark.batch <= committed && was_committed(input, warm->base.mark))
-      return {std::move(warm->base), warm->logged};
+      return {.base = std::move(warm->base), .logged = warm->logged};
     warm.reset();
     std::optional<Base> newest = from_snapshot(directory, input, committed);
-    return {newest ? std::move(*newest) : from_beginning(input)};
+    return {.base = newest ? std::move(*newest) : from_beginning(input)};
   }();
   Base& base = restored.base;
-  const std::uint64_t snapshot = base.mark.batch;
+  const std::uint64_t snapshot = restored.replayed_after = base.mark.batch;
   journal.tell(Level::info, "replaying", {{"snapshot", std::to_string(snapshot)}, {"to", std::to_string(committed)}});
   RecoveryProgress progress{.batches_total = committed - snapshot};
   ReplayHooks hooks;
@@ -128,6 +157,18 @@ Restored restore(const StateDirectory& directory, const RecoveryInput& input, Jo
   std::string why = replay(directory, base, committed, hooks);
   if (!restored.differs) restored.damage = std::move(why);
   return restored;
+}
+
+/// Opens the log after the batch `last`, and tells what that drops.
+std::unique_ptr<Log> open_log(const StateDirectory& directory, std::uint64_t last, Journal& journal) {
+  auto log = std::make_unique<Log>(directory.path(), directory.fingerprint(), last);
+  if (log->dropped_bytes() > 0) {
+    journal.tell(Level::info, "log_cut",
+                 {{"after", std::to_string(last)},
+                  {"behind", std::to_string(last)},  // deprecated: left out after 0.1
+                  {"bytes", std::to_string(log->dropped_bytes())}});
+  }
+  return log;
 }
 
 /// Tells which batches the state directory lacks. After a take-over that is usual.
@@ -151,7 +192,7 @@ void tell_missing(Journal& journal, std::uint64_t reached, std::uint64_t committ
 Base restore_committed(const StateDirectory& directory, const RecoveryInput& input, Journal& journal) {
   const std::uint64_t committed = input.committed ? input.committed->batch : 0;
   must_be_covered(directory, committed);
-  auto [base, logged, differs, damage] = restore(directory, input, journal, {});
+  auto [base, logged, replayed_after, differs, damage] = restore(directory, input, journal, {});
   tell_missing(journal, base.mark.batch, committed, differs, damage);
   return std::move(base);
 }
@@ -161,7 +202,7 @@ Recovered recover(const StateDirectory& directory, const RecoveryInput& input, J
   const std::uint64_t committed = std::min(last_committed, input.up_to);
   must_be_covered(directory, last_committed);
   if (!input.committed) must_be_without_log(directory);
-  auto [base, logged, differs, damage] = restore(directory, input, journal, std::move(warm));
+  auto [base, logged, replayed_after, differs, damage] = restore(directory, input, journal, std::move(warm));
   if (logged) tell_missing(journal, base.mark.batch, committed, differs, damage);
   if (base.mark.batch == last_committed && input.begun) {
     const auto is_begun = [&](const LoggedBatch& batch) { return batch.mark == *input.begun; };
@@ -169,13 +210,9 @@ Recovered recover(const StateDirectory& directory, const RecoveryInput& input, J
   }
   std::uint64_t last = base.mark.batch;
   if (last < committed && !differs) last = committed_part(directory, input, last, committed);
-  auto log = std::make_unique<Log>(directory.path(), directory.fingerprint(), last);
-  if (log->dropped_bytes() > 0) {
-    journal.tell(Level::info, "log_cut",
-                 {{"after", std::to_string(last)},
-                  {"behind", std::to_string(last)},  // deprecated: left out after 0.1
-                  {"bytes", std::to_string(log->dropped_bytes())}});
-  }
+  if (const std::optional<std::uint64_t> end = end_before_uncommitted(directory, input, replayed_after))
+    open_log(directory, *end, journal);
+  std::unique_ptr<Log> log = open_log(directory, last, journal);
   return {std::move(base.engine), std::move(base.mark), std::move(log), logged};
 }
 

@@ -318,6 +318,46 @@ TEST_F(RecoveryTest, BatchesThatAnotherCommittedOtherwiseAreNotTaken) {
   EXPECT_EQ(to_text(state.engine), scene_.states.at(14));
 }
 
+/// The snapshot is one that another owner made, and that this instance fetched.
+TEST_F(RecoveryTest, WhatWasNeverCommittedIsDroppedThoughASnapshotIsLater) {
+  scene_.run(18);
+  const auto go_on = [&](std::uint64_t batch) {
+    auto drawn = scene_.draws().batch(1, &scene_.live());
+    drawn->sinks = {"file", "hook"};
+    drawn->texts = {{"id", "f" + std::to_string(batch)}, {"id", "h" + std::to_string(batch)}};
+    scene_.marks[batch] = scene_.mark = drawn->mark;
+    scene_.states[batch] = to_text(scene_.live());
+    return drawn;
+  };
+  for (const std::uint64_t batch : {19, 20}) append(*scene_.log, *go_on(batch));
+  scene_.log->delivered({"file", 19, ""});
+  scene_.log->delivered({"hook", 19, ""});
+  for (std::uint64_t batch = 21; batch <= 25; ++batch) go_on(batch);
+  scene_.live().save(scene_.directory->snapshot_path(25), to_json(scene_.mark));
+  const auto logged = [&] {
+    std::vector<std::uint64_t> batches;
+    LogReader reader(scene_.directory->path(), scene_.directory->fingerprint(), {LogReader::none, 0});
+    for (LogReader::Entry entry{}; (entry = reader.next()) != LogReader::Entry::end;) {
+      if (entry == LogReader::Entry::batch) batches.push_back(reader.batch().mark.batch);
+    }
+    return batches;
+  };
+  record_ = [&](std::uint64_t batch) -> std::optional<CommitPoint> { return scene_.marks.at(batch); };
+  EXPECT_EQ(recovered(25).log->undelivered_from(), 20U);
+  EXPECT_EQ(logged().back(), 20U);
+  EXPECT_THAT(scene_.journal.told("log_cut"), IsEmpty());
+  record_ = [&](std::uint64_t batch) -> std::optional<CommitPoint> {
+    CommitPoint mark = scene_.marks.at(batch);
+    if (batch >= 20) mark.ends[{"edges", 0}] += 1;
+    return mark;
+  };
+  const Recovered state = recovered(25);
+  EXPECT_EQ(to_text(state.engine), scene_.states.at(25));
+  EXPECT_EQ(state.log->last_batch(), 25U);
+  EXPECT_EQ(logged().back(), 19U);
+  EXPECT_THAT(scene_.journal.told("log_cut"), ElementsAre(HasSubstr("19")));
+}
+
 TEST_F(RecoveryTest, ASnapshotBeyondTheCommitRecordsIsRefused) {
   scene_.run(10);
   snapshot();
