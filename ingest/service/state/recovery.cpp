@@ -129,8 +129,8 @@ struct Restored {
   Base base;
   bool logged = true;
   std::uint64_t replayed_after = 0;  // the batch that the snapshot or the engine in memory had reached
-  bool differs = false;  // the log has another version of the next batch
-  std::string damage{};  // of the log, before the last committed batch
+  bool differs = false;              // the log has another version of the next batch
+  std::string damage{};              // of the log, before the last committed batch
 };
 
 Restored restore(const StateDirectory& directory, const RecoveryInput& input, Journal& journal, std::optional<Warm> warm) {
