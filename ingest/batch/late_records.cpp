@@ -1,9 +1,14 @@
 #include "ingest/batch/late_records.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <limits>
 #include <span>
+#include <string_view>
+#include <utility>
 
 namespace deltamatch::ingest {
 
@@ -23,6 +28,27 @@ void LateRecords::add(const PositionedBatch& batch, std::optional<Timestamp> wat
     if (count_++ == 0) first_ = batch.position(i);
     longest_ = std::max(longest_, late);
   }
+}
+
+std::string LateRecords::longest_text() const {
+  using Unit = std::pair<std::string_view, std::uint64_t>;
+  static constexpr std::array<Unit, 6> units{
+      {{"us", 1}, {"ms", 1'000}, {"s", 1'000'000}, {"m", 60'000'000}, {"h", 3'600'000'000}, {"d", 86'400'000'000}}};
+  const auto value = static_cast<std::uint64_t>(longest_);
+  const Unit* unit = units.data();
+  for (const Unit& each : units) {
+    if (value >= 2 * each.second) unit = &each;
+  }
+  return fmt::format("{}{}", (value + unit->second - 1) / unit->second, unit->first);
+}
+
+Warning LateRecords::warning(std::string where, const std::string& query, std::string remedy) const {
+  return {
+      "out_of_order", std::move(where),
+      fmt::format("the record is older than one before it, so matches of the query {} may be missing or wrong; such records "
+                  "come up to {} late",
+                  query, longest_text()),
+      std::move(remedy), count_};
 }
 
 }  // namespace deltamatch::ingest

@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType, TracebackType
@@ -59,6 +59,7 @@ class Report:
         inserted, deleted, expired: edges in the net batches.
         ignored: updates that changed nothing, by cause.
         refused: rows that were left out, by reason.
+        missing: inserted edges without a value, by attribute.
         queries: for each pattern the number of ``new`` and ``removed`` matches, those ``suppressed`` by ALERT ONCE, and the
             ``partial_batches`` in which it exceeded max_matches.
         seconds: of each step.
@@ -73,6 +74,7 @@ class Report:
     expired: int = 0
     ignored: dict[str, int] = field(default_factory=dict)
     refused: dict[str, int] = field(default_factory=dict)
+    missing: dict[str, int] = field(default_factory=dict)
     queries: dict[str, dict[str, int]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
@@ -88,10 +90,19 @@ def _warn(text: str) -> None:
     warnings.warn(text, InputWarning, stacklevel=level)
 
 
-def _conclude(reading: _core.Reading) -> Report:
-    """Ends reading, and warns of what is doubtful."""
+def _conclude(reading: _core.Reading, absent_labels: list_of_names, numbers: Collection[str]) -> Report:
+    """Ends reading, and warns of what is doubtful. Rows that are left out may have the labels that are absent. Patterns read
+    ``numbers`` and do not ask whether there are any."""
     told = dict(reading.report())
     texts = [text for _, text in told.pop("warnings")]
+    if not told["refused"] and not told["ignored"]["late"]:
+        texts += absent_labels
+    for name, count in told["missing"].items():
+        if name in numbers:
+            texts.append(
+                f"{count} edges have no {name}, so no comparison with it is true; leave such rows out or fill them, "
+                f"or ask for {name} IS NULL in the pattern"
+            )
     first = told.pop("first_refusals")
     refused = sum(told["refused"].values())
     if refused:
@@ -360,8 +371,13 @@ class Engine:
         reading = self._open(source, vertices=vertices, watch_ids=watch_ids, read_ahead=1, batch=1 << 14, within_window=True)
         with _interrupts():
             self._engine().load(reading)
-        self._report = _conclude(reading)
+        self._report = _conclude(reading, [], ())
         return self._report
+
+    def _numbers(self) -> set[str]:
+        """The attributes that are numbers and that standing patterns read without asking whether there is a value."""
+        needed = set().union(*(pattern.needed for pattern, _, _, _ in self._standing.values()))
+        return {name for name, type_, _ in self._declared["attributes"] if name in needed and type_.startswith(("int", "decimal", "float"))}
 
     def _read(self, patterns: Patterns | None) -> None:
         """Notes which attributes patterns read, before the engine is made."""
@@ -384,7 +400,7 @@ class Engine:
         reading = self._open(source_of(frame, "frame"))
         for matches in self._run(reading, self._kind, _EVERYTHING, whole=True):
             pass
-        self._report = _conclude(reading)
+        self._report = _conclude(reading, self._engine().absent_labels(True), self._numbers())  # other labels may come later
         return matches
 
     def _run(self, reading: _core.Reading, kind: str, most: int, *, whole: bool = False) -> Iterator[Any]:
@@ -434,9 +450,12 @@ class Engine:
     ) -> tuple[list_of_results, Any]:
         settings = pattern_settings({**self._options, **options})
         try:
-            return self._engine().match(patterns, settings, listing, limit, microseconds(timeout, "timeout"))
+            found = self._engine().match(patterns, settings, listing, limit, microseconds(timeout, "timeout"))
         except ConfigurationError as error:
             raise query_error(error, ", ".join(pattern.name for pattern in patterns)) from None
+        for text in self._engine().absent_labels_of(patterns):
+            _warn(text)
+        return found
 
     @_alone
     @lists(PatternOptions)

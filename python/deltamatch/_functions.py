@@ -64,7 +64,7 @@ class Replay(Iterator[Any]):
 
     def _conclude(self) -> None:
         if self._reading is not None:
-            self.report = _conclude(self._reading)
+            self.report = _conclude(self._reading, self._engine._engine().absent_labels(False), self._engine._numbers())
             self.close()
 
     def __next__(self) -> Any:

@@ -102,7 +102,7 @@ _TOLD: dict[str, tuple[object, str]] = {
     "self_loops": ("leave-out", "'keep' keeps edges from a vertex to itself"),
     "window": (None, "how long edges live, such as '24h'"),
     "allowed_lateness": (None, "how late a row may come, such as '5m'"),
-    "order": ("arrival", "'time' lets late rows take their place by time"),
+    "order": ("arrival", "'time': of an edge the record with the latest time counts, also if it comes late; rows are not sorted"),
     "threads": (0, "how many threads work; 0 are all of the machine"),
     "mode": ("isomorphism", "which vertices or edges of a match differ: also 'edge-distinct' or 'homomorphism'"),
     "count": (None, "'subgraphs' or 'embeddings'"),

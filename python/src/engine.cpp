@@ -41,8 +41,13 @@ nb::dict to_dict(const Ignored& ignored) {
   return dict;
 }
 
-nb::dict to_dict(const Totals& totals) {
+nb::dict to_dict(const Totals& totals, const Schema& schema) {
   nb::dict dict;
+  nb::dict missing;
+  for (std::size_t i = 0; i < totals.missing.size(); ++i) {
+    if (totals.missing[i] != 0) missing[schema.edges[i].name.c_str()] = totals.missing[i];
+  }
+  dict["missing"] = missing;
   dict["batches"] = totals.batches;
   dict["updates"] = totals.updates;
   dict["inserted"] = totals.inserted;
@@ -72,7 +77,7 @@ nb::dict to_dict(const Totals& totals) {
 /// A table that an engine reads. Its end waits for the thread that reads ahead, which may have to run Python first.
 class OpenTable {
  public:
-  explicit OpenTable(std::unique_ptr<Reading> reading) : reading_(std::move(reading)) {}
+  OpenTable(std::unique_ptr<Reading> reading, Schema schema) : reading_(std::move(reading)), schema_(std::move(schema)) {}
   ~OpenTable() {
     const nb::gil_scoped_release unlocked;
     reading_.reset();
@@ -81,9 +86,11 @@ class OpenTable {
   OpenTable& operator=(const OpenTable&) = delete;
 
   [[nodiscard]] Reading& reading() const noexcept { return *reading_; }
+  [[nodiscard]] const Schema& schema() const noexcept { return schema_; }
 
  private:
   std::unique_ptr<Reading> reading_;
+  Schema schema_;  // of its engine
 };
 
 /// What a table's rows became. Ends reading.
@@ -94,7 +101,7 @@ Dict report(OpenTable& table) {
     const nb::gil_scoped_release unlocked;
     warnings = reading.warnings();
   }
-  nb::dict dict = to_dict(reading.totals());
+  nb::dict dict = to_dict(reading.totals(), table.schema());
   dict["records"] = reading.stream().records();
   nb::dict refused;
   const auto& counts = reading.stream().refused().by_reason;
@@ -137,7 +144,7 @@ Dict options_of(Session& session) {
 
 void bind_engine(nb::module_& module) {
   nb::class_<OpenTable>(module, "Reading", "A table that an engine reads.")
-      .def_prop_ro("totals", [](const OpenTable& table) -> Dict { return to_dict(table.reading().totals()); })
+      .def_prop_ro("totals", [](const OpenTable& table) -> Dict { return to_dict(table.reading().totals(), table.schema()); })
       .def(
           "drain",
           [](OpenTable& table) {
@@ -176,11 +183,21 @@ void bind_engine(nb::module_& module) {
       .def(
           "remove", [](Session& session, std::uint32_t id) { session.remove(QueryId{id}); }, "id"_a)
       .def_prop_ro("names", &Session::names)
+      .def("absent_labels", nb::overload_cast<bool>(&Session::absent_labels, nb::const_), "unlabelled"_a,
+           "What is doubtful about labels of standing queries. `unlabelled`: says only if no edge, or no vertex, had any.")
+      .def(
+          "absent_labels_of",
+          [](const Session& session, const std::vector<Pattern>& patterns) {
+            std::vector<Query> queries;
+            for (const Pattern& pattern : patterns) queries.push_back(pattern.query);
+            return session.absent_labels(queries);
+          },
+          "patterns"_a, "The same for queries that are asked of the graph as it stands.")
       .def(
           "open",
           [](Session& session, Source& source, const Dict& settings) {
-            return std::make_unique<OpenTable>(
-                session.open(source.take(), read_settings(settings, session.engine().options())));
+            const EngineOptions& options = session.engine().options();
+            return std::make_unique<OpenTable>(session.open(source.take(), read_settings(settings, options)), options.schema);
           },
           "source"_a, "settings"_a)
       .def(

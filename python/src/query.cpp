@@ -11,6 +11,7 @@
 #include <utility>
 #include <variant>
 
+#include "ingest/batch/late_records.hpp"
 #include "query/recognise.hpp"
 
 namespace nb = nanobind;
@@ -28,6 +29,7 @@ class Attributes {
   }
   std::set<std::string> edges;
   std::set<std::string> vertices;
+  std::set<std::string> asked;  ///< those of which it asks whether there is a value
 
  private:
   void look(const std::vector<QueryEdge>& queried) {
@@ -41,7 +43,10 @@ class Attributes {
       if (!of_edge) vertices.insert(expression.name);
       if (of_edge && expression.name != "time") edges.insert(expression.name);
     }
-    for (const Expression& operand : expression.operands) look(operand);
+    for (const Expression& operand : expression.operands) {
+      if (expression.kind == Expression::Kind::is_null && !operand.name.empty()) asked.insert(operand.name);
+      look(operand);
+    }
     for (const CountedPattern& pattern : expression.pattern) {
       look(pattern.edges);
       for (const Expression& where : pattern.where) look(where);
@@ -74,13 +79,20 @@ void bind_query(nb::module_& module) {
             pattern.query.within = Duration{microseconds};
             validate(pattern.query, pattern.where);
           })
+      .def_prop_ro("allows_lateness", [](const Pattern& pattern) { return ingest::allows_lateness(pattern.query); })
+      .def_prop_ro("attributes",
+                   [](const Pattern& pattern) {
+                     const Attributes read(pattern.query);
+                     return std::pair(read.edges, read.vertices);
+                   })
       .def_prop_ro(
-          "allows_lateness",
-          [](const Pattern& pattern) { return pattern.query.within || pattern.query.emit_final || pattern.query.once; })
-      .def_prop_ro("attributes", [](const Pattern& pattern) {
-        const Attributes read(pattern.query);
-        return std::pair(read.edges, read.vertices);
-      });
+          "needed",
+          [](const Pattern& pattern) {
+            Attributes read(pattern.query);
+            for (const std::string& name : read.asked) read.edges.erase(name);
+            return read.edges;
+          },
+          "The attributes of edges that it reads, and of which it does not ask whether there is a value.");
 }
 
 }  // namespace deltamatch::python

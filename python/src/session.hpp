@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "deltamatch/engine.hpp"
+#include "engine/storage/named_labels.hpp"
 #include "ingest/batch/absent_deletes.hpp"
 #include "ingest/batch/absent_times.hpp"
+#include "ingest/batch/late_records.hpp"
 #include "ingest/stream.hpp"
 #include "ingest/table/match_table.hpp"
 #include "ingest/table_stream.hpp"
@@ -36,29 +38,50 @@ struct Totals {
   std::uint64_t inserted = 0;
   std::uint64_t deleted = 0;
   std::uint64_t expired = 0;
+  std::vector<std::uint64_t> missing;  ///< insertions of edges without a value, by attribute
   Ignored ignored;
   StepSeconds seconds;
   std::vector<OfQuery> queries;
 };
 
+/// What the standing queries ask of the rows of a table.
+struct Demand {
+  bool times = false;            ///< some query reads them
+  std::string ordered{};         ///< the first query that misses matches of late rows; empty: none
+  bool allows_lateness = false;  ///< whether rows may come late for it, if the engine is told so
+};
+
 /// A table that is being processed.
 class Reading {
  public:
-  Reading(std::unique_ptr<ingest::UpdateStream> stream, bool directed, bool reads_times)
-      : stream_(std::move(stream)), reads_times_(reads_times), absent_(directed) {}
+  /// `time`: the name of the column of times.
+  Reading(std::unique_ptr<ingest::UpdateStream> stream, const EngineOptions& engine, Demand demand, std::string time)
+      : stream_(std::move(stream)),
+        windowed_(engine.window > 0),
+        demand_(std::move(demand)),
+        time_(std::move(time)),
+        absent_(engine.directed),
+        order_(engine.allowed_lateness) {
+    totals_.missing.resize(engine.schema.edges.size());
+  }
 
   [[nodiscard]] ingest::UpdateStream& stream() noexcept { return *stream_; }
   [[nodiscard]] Totals& totals() noexcept { return totals_; }
   [[nodiscard]] const Totals& totals() const noexcept { return totals_; }
+  /// Looks at a batch that comes after others, before it is processed.
+  void see_order(const ingest::PositionedBatch& batch, std::optional<Timestamp> watermark) { order_.add(batch, watermark); }
   void see(const UpdateBatch& batch, const BatchResult& result);
   /// Ends reading and returns what is doubtful.
   [[nodiscard]] std::vector<ingest::Warning> warnings();
 
  private:
   std::unique_ptr<ingest::UpdateStream> stream_;
-  bool reads_times_;
+  bool windowed_;
+  Demand demand_;
+  std::string time_;
   ingest::AbsentDeletes absent_;
   ingest::AbsentTimes times_;
+  ingest::LateRecords order_;
   Totals totals_;
 };
 
@@ -75,6 +98,12 @@ class Session {
   void remove(QueryId id);
   /// The names of the standing queries, in their order.
   [[nodiscard]] std::vector<std::string> names() const;
+
+  /// What is doubtful about the labels of the standing queries, if no edge or no vertex had them. `unlabelled`: says only if
+  /// none had any label.
+  [[nodiscard]] std::vector<std::string> absent_labels(bool unlabelled) const;
+  /// The same for queries that are asked of the graph as it stands.
+  [[nodiscard]] std::vector<std::string> absent_labels(const std::vector<Query>& queries) const;
 
   /// Opens a table. What it says of ids and times decides what those of results are.
   [[nodiscard]] std::unique_ptr<Reading> open(std::unique_ptr<ingest::TableReader> table, const ReadSettings& settings);
@@ -113,9 +142,11 @@ class Session {
   [[nodiscard]] ingest::MatchTable::Form form() const;
   bool process(Reading& reading, ingest::PositionedBatch& batch, const Stop& stop);
   void add_up(Totals& totals, const BatchResult& result) const;
+  [[nodiscard]] Demand demand() const;
 
   Engine engine_;
   std::vector<Standing> standing_;
+  engine::NamedLabels named_labels_;
   std::unique_ptr<ingest::MatchTable> sink_;
   bool timestamps_ = false;
   bool text_ids_ = false;

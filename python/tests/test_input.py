@@ -6,6 +6,7 @@ import datetime
 import decimal
 import inspect
 import pathlib
+import warnings
 from typing import Any
 
 import numpy as np
@@ -240,6 +241,95 @@ def test_doubtful_tables_are_warned_of() -> None:
         deltamatch.replay({"source": [1, 2, 3], "target": [2, 3, 4]}, NAMED + " WHERE t.time > datetime('2020-01-01')", edges="events")
     error = refused({"source": [1], "target": [2]}, edges="events", within="1h")
     assert error.reason == "missing_time" and "name it in time" in error.remedy
+
+
+PAIR = "(a)-[t]->(b)-[u]->(c) WHERE t.time < u.time WITHIN 24h"
+SHUFFLED = {"source": [2, 1, 3], "target": [3, 2, 4], "time": ["2024-01-01T05:00:00Z", "2024-01-01T02:00:00Z", "2024-01-01T20:00:00Z"]}
+
+
+def warned(call: Any) -> list[str]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call()
+    return [str(warning.message) for warning in caught]
+
+
+@pytest.mark.parametrize("run", [deltamatch.replay, lambda *given, **more: list(deltamatch.stream(*given, **more))], ids=["replay", "stream"])
+def test_rows_that_are_not_in_order_of_time_are_warned_of(run: Any) -> None:
+    (text,) = warned(lambda: run(SHUFFLED, PAIR, edges="events"))
+    assert text.startswith("frame, row 1: the record is older than one before it") and "of the query pattern may be missing" in text
+    assert "frame.sort_values('time')" in text and text.endswith("allowed_lateness='3h' is enough")
+    assert warned(lambda: run(SHUFFLED, PAIR, edges="events", allowed_lateness="3h")) == []
+    assert warned(lambda: run(SHUFFLED, EDGE, edges="events")) == []
+    in_order = pd.DataFrame(SHUFFLED).sort_values("time")
+    assert warned(lambda: run(in_order, PAIR, edges="events")) == []
+
+
+def test_rows_that_are_not_in_order_of_time_are_warned_of_under_a_window() -> None:
+    (text,) = warned(lambda: deltamatch.replay(SHUFFLED, "(a)-->(b)-->(c)", edges="events", window="24h"))
+    assert "frame.sort_values('time')" in text and "allowed_lateness" not in text
+    reverse = {name: values[::-1] for name, values in SHUFFLED.items()}
+    (order, late) = warned(lambda: deltamatch.replay(reverse, "(a)-->(b)-->(c)", edges="events", window="1h"))
+    assert "sort_values" in order and "sort the rows by time first, check times and their unit, or use a longer window" in late
+    (only,) = warned(lambda: deltamatch.replay(reverse, PAIR, edges="events", within=None))
+    assert "sort_values" in only and "window" not in only
+
+
+def test_rows_of_a_batch_that_are_older_than_the_batch_before_are_warned_of() -> None:
+    frame = pd.DataFrame(SHUFFLED)
+    with deltamatch.Engine(edges="events") as engine:
+        engine.register(PAIR)
+        assert warned(lambda: engine.process(frame[:1])) == []
+        (text,) = warned(lambda: engine.process(frame[1:2]))
+        assert text.startswith("frame, row 0: the record is older") and engine.report.warnings == [text]
+
+
+def test_labels_that_no_row_has_are_warned_of() -> None:
+    plain = {"source": [1, 2], "target": [2, 3]}
+    none = "pattern pattern: no edge has the label 'TRANSFER', nor any other; leave `:TRANSFER` out of the pattern, or name the column that holds labels: label='NAME'"
+    other = "pattern pattern: no edge has the label 'TRANSFER'; did you mean 'Transfer'?"
+    pattern = "(a)-[:TRANSFER]->(b)"
+    for run in (deltamatch.replay, deltamatch.match, deltamatch.count):
+        assert warned(lambda: run(plain, pattern)) == [none]
+        assert warned(lambda: run({**plain, "label": ["Transfer"] * 2}, pattern)) == [other]
+        assert warned(lambda: run({**plain, "label": ["TRANSFER", "x"]}, pattern)) == []
+        (text,) = warned(lambda: run(plain, "(a:Account)-->(b)"))
+        assert text.endswith("name the column that holds labels: source_label='NAME', target_label='NAME'")
+
+
+def test_a_batch_may_lack_a_label_if_it_has_others() -> None:
+    plain = {"source": [1, 2], "target": [2, 3]}
+    with deltamatch.Engine() as engine:
+        engine.register("(a)-[:TRANSFER]->(b)")
+        assert len(warned(lambda: engine.process(plain))) == 1
+        assert warned(lambda: engine.process({**plain, "label": ["x", "y"]})) == []
+
+
+def test_labels_of_edges_that_are_gone_count() -> None:
+    frame = {"source": [1, 2], "target": [2, 3], "label": ["A", "B"], "time": [0, 10**6]}
+    assert warned(lambda: deltamatch.replay(frame, "(a)-[:A]->(b)", window="1h", batch=1, max_ahead=None)) == []
+
+
+def test_amounts_that_are_texts_have_no_order_until_they_are_declared() -> None:
+    frame = pd.DataFrame({"source": [1, 2], "target": [2, 3], "amount": ["900.00", "85.50"]})
+    error = wrong(frame, NAMED + " WHERE t.amount > 100", edges="events")
+    assert error.what.endswith("compares a number with a text") and error.remedy.endswith("declare numbers as decimal(2) or int")
+    error = wrong(frame, NAMED + "-[u]->(c) WHERE u.amount < t.amount", edges="events")
+    assert error.what.endswith("orders texts") and error.remedy.endswith("declare numbers as decimal(2) or int")
+    assert len(deltamatch.replay(frame, NAMED + " WHERE t.amount > 100", edges="events", attributes={"amount": "decimal(2)"})) == 1
+
+
+def test_numbers_that_are_missing_are_counted() -> None:
+    frame = pd.DataFrame({"source": [1, 2, 3], "target": [2, 3, 4], "amount": [900.0, np.nan, np.nan]})
+    options: Any = {"edges": "events", "attributes": {"amount": "decimal(2)"}}
+    (text,) = warned(lambda: deltamatch.replay(frame, NAMED + " WHERE t.amount > 1", **options))
+    assert text.startswith("2 edges have no amount, so no comparison with it is true") and "IS NULL" in text
+    assert warned(lambda: deltamatch.replay(frame, EDGE, **options)) == []
+    assert warned(lambda: deltamatch.replay(frame, NAMED + " WHERE t.amount > 1 OR t.amount IS NULL", **options)) == []
+    with deltamatch.Engine(**options) as engine:
+        engine.register(NAMED + " WHERE t.amount > 1")
+        assert len(warned(lambda: engine.process(frame))) == 1
+        assert engine.report.missing == {"amount": 2}
 
 
 def test_an_empty_frame_has_no_matches_and_all_columns() -> None:

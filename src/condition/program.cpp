@@ -389,7 +389,7 @@ class Compiler {
     }
     if (left.family == Family::truth && right.family == Family::truth && equality) return Operation::equal_truth;
     if (textual(left.family) && textual(right.family)) {
-      if (!equality) refuse(node, "orders texts", "texts are compared with =, <> and IN");
+      if (!equality) refuse(node, "orders texts", "compare texts with =, <> or IN, or declare numbers as decimal(2) or int");
       to_symbol(left);
       to_symbol(right);
       return Operation::equal_symbol;
@@ -411,7 +411,7 @@ class Compiler {
     if (either(Family::time, Family::text)) return "write instants as datetime('2026-01-31T10:00:00Z')";
     if (either(Family::duration, Family::exact)) return "give the number a unit: 24h";
     if (either(Family::exact, Family::text)) return "give a number, without quotes";
-    if (either(Family::symbol, Family::exact)) return "put the value in quotes";
+    if (either(Family::symbol, Family::exact)) return "put the value in quotes, or declare numbers as decimal(2) or int";
     return "compare values of one type";
   }
 

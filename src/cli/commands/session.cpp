@@ -227,9 +227,10 @@ bool Session::decide_direction(const GraphOptions& graph) const {
 
 void Session::heed(const std::vector<NamedQuery>& queries) {
   reads_times_ = std::ranges::any_of(queries, [](const NamedQuery& named) { return ingest::reads_times(named.query); });
-  const auto heeds = std::ranges::find_if(queries, [](const NamedQuery& named) { return allows_lateness(named.query); });
+  const auto heeds =
+      std::ranges::find_if(queries, [](const NamedQuery& named) { return ingest::allows_lateness(named.query); });
   if (heeds != queries.end()) heeds_order_ = heeds->query.name;
-  named_labels_ = NamedLabels(queries);
+  for (const NamedQuery& named : queries) named_labels_.add(named.query);
 }
 
 std::optional<BackendStatistics> Session::backend() const {
@@ -340,22 +341,26 @@ void Session::conclude(ingest::UpdateStream& source, Report& report, const Vain&
 /// Warns of records that come too late for matches of a query.
 void Session::tell_order(const ingest::UpdateStream& source, Report& report, const Vain& vain) const {
   if (heeds_order_.empty() || vain.order.count() == 0) return;
-  const std::string longest = rounded_duration_text(vain.order.longest());
-  report.notes.warn(
-      {"out_of_order", source.where(vain.order.first()),
-       fmt::format(
-           "the record is older than one before it, so matches of the query {} may be missing or wrong; such records come "
-           "up to {} late",
-           heeds_order_, longest),
-       fmt::format("sort the file with deltamatch convert --order time --to binary {} sorted.dmu and the options that say how "
-                   "to read it, and replay sorted.dmu without them; if no pattern counts, --allowed-lateness {} is enough",
-                   source.name() == "stdin" ? "FILE" : ingest::shell_quoted(source.name()), longest),
-       vain.order.count()});
+  report.notes.warn(vain.order.warning(
+      source.where(vain.order.first()), heeds_order_,
+      fmt::format("sort the file with deltamatch convert --order time --to binary {} sorted.dmu and the options that say how "
+                  "to read it, and replay sorted.dmu without them; if no pattern counts, --allowed-lateness {} is enough",
+                  source.name() == "stdin" ? "FILE" : ingest::shell_quoted(source.name()), vain.order.longest_text())));
 }
 
 /// Says nothing if records were left out, which may have the labels.
 void Session::tell_absent_labels(Report& report) const {
-  if (report.unused.ignored.late == 0 && report.notes.refused().total() == 0) named_labels_.conclude(*engine_, report.notes);
+  if (report.unused.ignored.late > 0 || report.notes.refused().total() > 0) return;
+  for (const engine::AbsentLabel& label : named_labels_.absent(*engine_)) {
+    std::string remedy = "check how the data spell it";
+    if (label.none) {
+      remedy = fmt::format("name the columns that hold labels ({}), or leave the label out of the pattern",
+                           label.of_vertex ? "source_label, target_label" : "label");
+    } else if (!label.meant.empty()) {
+      remedy = fmt::format("did you mean '{}'?", label.meant);
+    }
+    report.notes.warn({"label_absent", "query " + label.query, label.what(), std::move(remedy)});
+  }
 }
 
 bool Session::ended() const noexcept { return interrupted() || (limits_.until && Clock::now() >= *limits_.until); }

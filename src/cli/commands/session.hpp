@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "cli/commands/inputs.hpp"
-#include "cli/commands/named_labels.hpp"
 #include "cli/options/common_options.hpp"
 #include "cli/options/matching_orders.hpp"
 #include "cli/options/paths.hpp"
@@ -19,6 +18,7 @@
 #include "cli/terminal/progress.hpp"
 #include "deltamatch/engine.hpp"
 #include "engine/storage/graph_file.hpp"
+#include "engine/storage/named_labels.hpp"
 #include "ingest/batch/absent_deletes.hpp"
 #include "ingest/batch/absent_times.hpp"
 #include "ingest/batch/label_use.hpp"
@@ -107,7 +107,7 @@ class Session {
   ingest::LabelUse label_use_;
   bool reads_times_ = false;  // some query does
   std::string heeds_order_;   // the first query that may miss matches with late records
-  NamedLabels named_labels_;
+  engine::NamedLabels named_labels_;
   double max_refused_;
   Limits limits_;
   Timestamp batch_span_ = 0;  // of the stream; 0: no limit, or cuts say where batches end

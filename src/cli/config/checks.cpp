@@ -7,6 +7,7 @@
 #include "cli/config/service_sections.hpp"
 #include "cli/options/paths.hpp"
 #include "cli/options/queries.hpp"
+#include "ingest/batch/late_records.hpp"
 #include "ingest/service/alert/alert_messages.hpp"
 #include "ingest/service/alert/alert_template.hpp"
 #include "ingest/service/alert/file_series.hpp"
@@ -117,7 +118,7 @@ class Checker {
 
   void lateness() {
     const auto& queries = config_.service.queries;
-    const auto has_within = [](const ingest::ServiceQuery& query) { return allows_lateness(query.query); };
+    const auto has_within = [](const ingest::ServiceQuery& query) { return ingest::allows_lateness(query.query); };
     // Without any query there is a warning, and those that come later may have it.
     if (config_.service.engine.allowed_lateness == 0 || queries.empty() || std::ranges::any_of(queries, has_within)) return;
     top_.section("graph").refuse("allowed_lateness",

@@ -9,6 +9,7 @@
 
 #include "cli/options/option_kinds.hpp"
 #include "cli/terminal/output.hpp"
+#include "ingest/batch/late_records.hpp"
 #include "ingest/codec/formats.hpp"
 #include "ingest/sink/match_form.hpp"
 #include "ingest/sink/sinks.hpp"
@@ -450,7 +451,7 @@ void check(const GraphOptions& graph, const ReplayOptions& stream) {
 
 void check_lateness(const ReplayOptions& stream, const std::vector<NamedQuery>& queries) {
   if (stream.allowed_lateness == 0) return;
-  if (std::ranges::any_of(queries, [](const NamedQuery& named) { return allows_lateness(named.query); })) return;
+  if (std::ranges::any_of(queries, [](const NamedQuery& named) { return ingest::allows_lateness(named.query); })) return;
   throw Error(ErrorKind::usage, "--allowed-lateness",
               "no query has WITHIN, EMIT FINAL or ALERT ONCE, so no record can come too late for one",
               "end a pattern with WITHIN TIME, or leave it out; with --window, edges that come too late are always left out");

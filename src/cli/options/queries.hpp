@@ -16,11 +16,6 @@ struct NamedQuery {
   std::string where;
 };
 
-/// Whether a record may come too late for a query: whether watermarks decide on what it reports.
-[[nodiscard]] inline bool allows_lateness(const Query& query) noexcept {
-  return query.within || query.emit_final || query.once;
-}
-
 /// Reads a file that holds one query. Its content decides whether it is a pattern or a t/v/e graph; the file's stem is the
 /// query's name. `directed` says how the edges of t/v/e queries are meant. Throws Error(configuration) if it cannot be read.
 [[nodiscard]] NamedQuery read_query_file(const std::filesystem::path& path, bool directed);

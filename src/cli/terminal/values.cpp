@@ -85,15 +85,6 @@ std::string duration_text(Timestamp microseconds) {
   return write_with_unit(static_cast<std::uint64_t>(microseconds), duration_units);
 }
 
-std::string rounded_duration_text(Timestamp microseconds) {
-  const auto value = static_cast<std::uint64_t>(microseconds);
-  const Unit* unit = duration_units.data();
-  for (const Unit& each : duration_units) {
-    if (value >= 2 * each.second) unit = &each;
-  }
-  return fmt::format("{}{}", (value + unit->second - 1) / unit->second, unit->first);
-}
-
 std::optional<std::uint64_t> read_size(std::string_view text) noexcept {
   return read_with_unit(text, size_units, std::numeric_limits<std::uint64_t>::max());
 }

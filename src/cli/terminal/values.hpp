@@ -20,8 +20,6 @@ inline constexpr std::string_view duration_remedy = "write a whole number above 
 
 /// Writes a duration with the largest unit that divides it: 90000000 is "90s".
 [[nodiscard]] std::string duration_text(Timestamp microseconds);
-/// The same, rounded up to a whole number of the largest unit of which there are two.
-[[nodiscard]] std::string rounded_duration_text(Timestamp microseconds);
 
 /// Reads a whole number of bytes, with or without a unit: K, M, G, T or KiB, MiB, GiB, TiB, all powers of 1024.
 [[nodiscard]] std::optional<std::uint64_t> read_size(std::string_view text) noexcept;

@@ -209,8 +209,8 @@ TEST(ConditionTypes, FaultsNameThePartAndTheRemedy) {
   EXPECT_THAT(fault("t.amout > 5"),
               HasSubstr("edges have no attribute 'amout'; declare it with the graph's attributes; there are i, d,"));
   EXPECT_THAT(fault("a.time > 5"), HasSubstr("vertices have no attribute 'time'"));
-  EXPECT_THAT(fault("t.s < 'web'"), HasSubstr("'t.s < 'web'' orders texts"));
-  EXPECT_THAT(fault("t.s = 5"), HasSubstr("put the value in quotes"));
+  EXPECT_THAT(fault("t.s < 'web'"), HasSubstr("'t.s < 'web'' orders texts; compare texts with =, <> or IN, or declare"));
+  EXPECT_THAT(fault("t.s = 5"), HasSubstr("put the value in quotes, or declare numbers as decimal(2) or int"));
   EXPECT_THAT(fault("t.i = '5'"), HasSubstr("give a number, without quotes"));
   EXPECT_THAT(fault("t.time < 24h"), HasSubstr("compare t2.time - t1.time with a duration"));
   EXPECT_THAT(fault("t.time - u.time < 24"), HasSubstr("give the number a unit"));
