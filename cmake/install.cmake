@@ -58,8 +58,20 @@ if(DELTAMATCH_SERVICE)
   install(FILES ${PROJECT_BINARY_DIR}/page/dist/licences.txt DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME page-licences.txt COMPONENT program)
 endif()
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
-# The files in config and the program's messages name pages as docs/guide/operating.md.
+# The files in config and the program's messages name pages as docs/guide/operating.md. Pages lead to others outside of docs.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CONTRIBUTING.md ${PROJECT_SOURCE_DIR}/CITATION.cff
+        DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
+install(FILES ${PROJECT_SOURCE_DIR}/bench/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench COMPONENT program)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/results DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench COMPONENT program
+        FILES_MATCHING PATTERN "*.md" PATTERN raw EXCLUDE)
+install(FILES ${PROJECT_SOURCE_DIR}/python/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/python COMPONENT program)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}/python COMPONENT program)
+if(DELTAMATCH_PROGRAM)
+  file(RELATIVE_PATH deltamatch_data ${CMAKE_INSTALL_FULL_DOCDIR} ${CMAKE_INSTALL_FULL_DATADIR}/deltamatch)
+  install(CODE "file(CREATE_LINK ${deltamatch_data} \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}/config\" SYMBOLIC)"
+          COMPONENT program)
+endif()
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/deltamatchConfig.cmake.in ${PROJECT_BINARY_DIR}/deltamatchConfig.cmake
                               INSTALL_DESTINATION ${deltamatch_package_dir})

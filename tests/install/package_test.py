@@ -48,6 +48,21 @@ def make_debian(folder):
         shutil.copy("/etc/resolv.conf", folder / "etc/resolv.conf")
 
 
+SOURCES = ("bench/", "cmake/", "config/deltamatch.service", "gpu", "include/", "ingest", "page", "python/tests", "scripts/", "src", "tests")
+
+
+def dead_links(pages):
+    """Relative links of Markdown in a folder that lead nowhere, and to no part of the sources that packages leave out."""
+    for page in sorted(pages.rglob("*.md")):
+        text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(), flags=re.DOTALL)
+        for link in re.findall(r"\]\(([^)#\s]+)", text):
+            target = pathlib.Path(os.path.normpath(page.parent / link))
+            if "://" in link or target.exists():
+                continue
+            if not target.relative_to(pages).as_posix().startswith(SOURCES):
+                yield f"{page.relative_to(pages)}: {link}"
+
+
 class Packages(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -131,6 +146,8 @@ class Packages(unittest.TestCase):
         for file in ("/usr/bin/deltamatch", "/usr/share/deltamatch/service.yaml", "/usr/share/doc/deltamatch/copyright",
                      "/usr/share/doc/deltamatch/docs/guide/operating.md", "/usr/share/doc/deltamatch/docs/reference/config.md"):
             self.assertIn(file, files)
+        self.assertIn("/usr/share/doc/deltamatch/python/examples/payments.ipynb", files)
+        self.assertEqual(list(dead_links(self.debian / "usr/share/doc/deltamatch")), [])
         self.run_inside("dpkg", "--purge", "deltamatch")
         self.assertEqual([file for file in files if (self.debian / file[1:]).exists()], [])
 
