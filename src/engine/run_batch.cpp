@@ -201,8 +201,11 @@ void Engine::Impl::BatchRun::estimate() {
   look_for_counts();
   look_for_final();
   for (StandingQuery* variant : variants_) variant->refresh_plans();
-  if (!engine_->trials.due(net_passes())) return;
   const auto start = Clock::now();
+  engine_->trials.remember(net_passes());
+  if (!engine_->options.backend)
+    engine_->trials.expect(engine_->graph, net_passes(), variants_, engine_->on_cpu(), engine_->watch.stop());
+  if (!engine_->trials.due(net_passes())) return;
   engine_->trials.run(engine_->graph, net_passes(), variants_, engine_->on_cpu(), engine_->watch.stop());
   result_.seconds.estimate = seconds_since(start);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <limits>
 #include <new>
 #include <numeric>
@@ -25,9 +26,16 @@ constexpr std::uint64_t telling_walks = 32;
 constexpr std::size_t telling_anchors = 32;
 // Proposals per query. Each leads to levels that no walk has met before.
 constexpr int most_proposals = 4;
-// Anchors of a pass that each plan is tried on, twice; and the seconds after which a plan is stopped.
-constexpr std::size_t sample = 1024;
+// Anchors of a pass that each plan is tried on, twice. There are more of them until the old plan takes `telling_seconds`. Plans
+// that search long at an anchor are so tried on few, and all plans of a query soon.
+constexpr std::size_t least_sample = 32;
+constexpr std::size_t most_sample = 1024;
+constexpr double telling_seconds = 0.01;
+// The seconds after which a plan is stopped.
 constexpr double patience = 0.5;
+// Before the first trial, this share of a large batch is timed, for at most so many seconds a query.
+constexpr std::size_t timed_share = 64;
+constexpr double timed_seconds = 0.1;
 // A plan that takes fewer seconds has nothing to save.
 constexpr double least_seconds = 1e-4;
 // A new plan is kept if it takes less than this share of the old plan's time.
@@ -91,31 +99,37 @@ std::string work_of(const plan::BoundQuery& query, const plan::Plan& plan) {
   return text;
 }
 
-std::vector<graph::Edge> some_of(std::span<const graph::Edge> anchors) {
+std::vector<graph::Edge> some_of(std::span<const graph::Edge> anchors, std::size_t most) {
   std::vector<graph::Edge> some;
-  const std::size_t count = std::min(anchors.size(), sample);
+  const std::size_t count = std::min(anchors.size(), most);
   some.reserve(count);
   for (std::size_t i = 0; i < count; ++i) some.push_back(anchors[i * anchors.size() / count]);
   return some;
 }
 
-// Runs plans on a sample of the batch's anchors.
+std::size_t anchors_of(std::span<const match::PassWork> passes) noexcept {
+  std::size_t anchors = 0;
+  for (const match::PassWork& pass : passes) anchors += pass.anchors.size();
+  return anchors;
+}
+
+// Runs plans on a sample of anchors.
 class Trial {
  public:
   Trial(const graph::DataGraph& graph, std::span<const match::PassWork> passes, const StandingQuery& query, match::Matcher& cpu,
         const StopFlag* stop)
-      : graph_(&graph), query_(&query), cpu_(&cpu), stop_(stop) {
-    for (const match::PassWork& pass : passes) anchors_.push_back(some_of(pass.anchors));
-    for (std::size_t p = 0; p < passes.size(); ++p)
-      passes_.push_back({.pass = passes[p].pass, .anchors = anchors_[p], .changed = passes[p].changed});
-  }
+      : graph_(&graph), query_(&query), cpu_(&cpu), stop_(stop), all_(passes) {}
 
   bool takes_less(const plan::Plan& fresh, const plan::Plan& old) {
     plan::QueryPlans one;
     one.plans = {old};
     plan::QueryPlans other;
     other.plans = {fresh};
-    double best_old = seconds(one, patience);
+    double best_old = 0;
+    for (std::size_t anchors = least_sample; anchors <= most_sample && best_old < telling_seconds; anchors *= 2) {
+      take(anchors);
+      best_old = seconds(one, patience);
+    }
     if (best_old < least_seconds) return false;
     double best_new = seconds(other, best_old);
     if (best_new > best_old) return false;  // also if it was stopped
@@ -124,7 +138,22 @@ class Trial {
     return best_new < clearly * best_old;
   }
 
+  /// The seconds of the query's plans on some anchors, or `limit` if they take longer.
+  double seconds_of(const plan::QueryPlans& plans, std::size_t anchors, double limit) {
+    take(anchors);
+    return seconds(plans, limit);
+  }
+
  private:
+  /// Makes passes of some of their anchors.
+  void take(std::size_t most) {
+    passes_.clear();
+    anchors_.clear();
+    for (const match::PassWork& pass : all_) anchors_.push_back(some_of(pass.anchors, most));
+    for (std::size_t p = 0; p < all_.size(); ++p)
+      passes_.push_back({.pass = all_[p].pass, .anchors = anchors_[p], .changed = all_[p].changed});
+  }
+
   double seconds(const plan::QueryPlans& plans, double limit) {
     match::StopFlag stop = false;
     const auto start = Clock::now();  // before the deadline is set, so that a stopped plan has taken its whole limit
@@ -134,7 +163,7 @@ class Trial {
     const Deadline deadline(std::chrono::duration_cast<std::chrono::nanoseconds>(time), stop, asked);
     const match::QueryTask task{&query_->bound, &plans, query_->options.list, &stop, most_matches};
     std::vector<match::QueryResult> results(passes_.size());
-    for (match::QueryResult& result : results) result.plans.resize(1);
+    for (match::QueryResult& result : results) result.plans.resize(plans.plans.size());
     match::MatchSteps steps;
     try {
       cpu_->match(*graph_, passes_, {&task, 1}, results, &stop, steps);
@@ -149,6 +178,7 @@ class Trial {
   const StandingQuery* query_;
   match::Matcher* cpu_;
   const StopFlag* stop_;
+  std::span<const match::PassWork> all_;
   std::vector<std::vector<graph::Edge>> anchors_;  // by pass
   std::vector<match::PassWork> passes_;
 };
@@ -156,23 +186,71 @@ class Trial {
 }  // namespace
 
 bool PlanTrials::due(std::span<const match::PassWork> passes) const noexcept {
-  std::size_t anchors = 0;
-  for (const match::PassWork& pass : passes) anchors += pass.anchors.size();
-  return matched_ >= next_ && anchors >= telling_anchors;
+  return matched_ + expected_ >= next_ && (recent_.size() >= telling_anchors || anchors_of(passes) >= telling_anchors);
+}
+
+void PlanTrials::expect(const graph::DataGraph& graph, std::span<const match::PassWork> passes,
+                        std::span<StandingQuery* const> standing, match::Matcher& cpu, const StopFlag* stop) {
+  std::size_t some = 0;
+  for (const match::PassWork& pass : passes) some = std::max(some, pass.anchors.size() / timed_share);
+  if (next_ > first_trial || matched_ >= first_trial || some < least_sample) return;
+  expected_ = 0;
+  try {
+    for (const StandingQuery* query : standing) {
+      if (query->plans.plans.empty() || matched_ + expected_ >= first_trial) continue;
+      expected_ += timed_share * Trial(graph, passes, *query, cpu, stop).seconds_of(query->plans, some, timed_seconds);
+    }
+  } catch (const std::bad_alloc&) {     // NOLINT(bugprone-empty-catch): nothing is expected then
+  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): likewise
+  }
+}
+
+void PlanTrials::remember(std::span<const match::PassWork> passes) {
+  if (anchors_of(passes) >= telling_anchors) return;
+  for (const match::PassWork& pass : passes) {
+    if (pass.pass != match::Pass::added) continue;
+    for (const graph::Edge& anchor : pass.anchors) {
+      if (recent_.size() < most_sample) {
+        recent_.push_back(anchor);
+      } else {
+        recent_[oldest_++ % most_sample] = anchor;
+      }
+    }
+  }
+}
+
+std::vector<graph::Edge> PlanTrials::recent(const graph::DataGraph& graph) const {
+  std::vector<graph::Edge> edges;
+  std::ranges::copy_if(recent_, std::back_inserter(edges), [&](const graph::Edge& edge) { return graph.contains(edge); });
+  std::ranges::sort(edges);
+  const auto repeated = std::ranges::unique(edges);
+  edges.erase(repeated.begin(), repeated.end());
+  return edges;
 }
 
 void PlanTrials::run(const graph::DataGraph& graph, std::span<const match::PassWork> passes,
                      std::span<StandingQuery* const> standing, match::Matcher& cpu, const StopFlag* stop) {
   const auto next = std::ranges::min_element(standing, {}, &StandingQuery::next_trial);
-  if (next == standing.end() || (*next)->next_trial > matched_) return;
+  const double taken = matched_ + expected_;
+  if (next == standing.end() || (*next)->next_trial > taken) return;
   const auto start = Clock::now();
-  (*next)->next_trial = 2 * matched_;
+  (*next)->next_trial = 2 * taken;
   try {
-    try_plans(graph, passes, **next, cpu, most_at_once * matched_, stop);
+    if (anchors_of(passes) >= telling_anchors) {
+      try_plans(graph, passes, **next, cpu, most_at_once * taken, stop);
+    } else {
+      const std::vector<graph::Edge> edges = recent(graph);
+      std::vector<match::PassWork> from_recent(passes.begin(), passes.end());
+      for (match::PassWork& pass : from_recent) {
+        pass.marks = {};
+        pass.anchors = pass.pass == match::Pass::added ? std::span(edges) : std::span<const graph::Edge>();
+      }
+      if (edges.size() >= telling_anchors) try_plans(graph, from_recent, **next, cpu, most_at_once * taken, stop);
+    }
   } catch (const std::bad_alloc&) {     // NOLINT(bugprone-empty-catch): the batch may well be matched without a trial
   } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): likewise
   }
-  next_ = matched_ + seconds_since(start) / share;
+  next_ = taken + seconds_since(start) / share;
 }
 
 plan::QueryPlans propose_plans(const graph::DataGraph& graph, std::span<const match::PassWork> passes,

@@ -13,9 +13,10 @@ namespace deltamatch::engine {
 ///
 /// Plans rest on statistics of the graph. Those do not say which labels and shapes occur together. A trial corrects that in
 /// three steps:
-/// 1. Random walks through the current batch measure how many candidates each level of the plans has.
+/// 1. Random walks from the edges of the current batch, or of the last small ones, measure how many candidates each level of
+/// the plans has.
 /// 2. The planner is asked again with these figures, and walks follow its proposal. This repeats until it proposes nothing new.
-/// 3. Old and new plans of an anchor run on a sample of the batch. The new one is kept if it takes clearly less time.
+/// 3. Old and new plans of an anchor run on a sample of these edges. The new one is kept if it takes clearly less time.
 ///
 /// A proposal that rests on a wrong guess costs one trial, never more. Trials never change which matches are found. Which plan
 /// finds them depends on measured time.
@@ -27,17 +28,32 @@ class PlanTrials {
   static constexpr double most_at_once = 0.2;
   static constexpr double share = 0.05;
 
-  /// Whether a trial is due and the batch is large enough to measure.
+  /// Whether a trial is due, and the batch or the small ones before it have enough edges to measure.
   [[nodiscard]] bool due(std::span<const match::PassWork> passes) const noexcept;
   /// Runs a trial. Call it if one is due, after the batch is staged and before its tasks are made. `cpu` matches on CPU cores.
   /// Throws Stopped once `stop`, which may be null, is set.
   void run(const graph::DataGraph& graph, std::span<const match::PassWork> passes, std::span<StandingQuery* const> standing,
            match::Matcher& cpu, const StopFlag* stop = nullptr);
+  /// Keeps the edges that a small batch inserts, for a trial. Such a batch by itself says too little.
+  void remember(std::span<const match::PassWork> passes);
+  /// Before the first trial, times a small part of a large batch, and expects the whole batch to take so much longer. The first
+  /// trial is then due before this batch is matched. Its cost is that part of the batch.
+  void expect(const graph::DataGraph& graph, std::span<const match::PassWork> passes, std::span<StandingQuery* const> standing,
+              match::Matcher& cpu, const StopFlag* stop = nullptr);
   /// Adds the seconds that matching a batch took.
-  void matched(double seconds) noexcept { matched_ += seconds; }
+  void matched(double seconds) noexcept {
+    matched_ += seconds;
+    expected_ = 0;
+  }
 
  private:
+  /// The remembered edges that are still in the settled graph, ascending, each once.
+  [[nodiscard]] std::vector<graph::Edge> recent(const graph::DataGraph& graph) const;
+
+  std::vector<graph::Edge> recent_;
+  std::size_t oldest_ = 0;     // counts those that were replaced in recent_
   double matched_ = 0;         // seconds of matching so far
+  double expected_ = 0;        // seconds that the present batch may take
   double next_ = first_trial;  // value of matched_ at which the next trial is due
 };
 

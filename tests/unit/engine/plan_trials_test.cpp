@@ -88,6 +88,11 @@ class Misleading {
     StandingQuery* const one = query_.get();
     if (trials.due(passes_)) trials.run(graph_, passes_, {&one, 1}, *cpu_);
   }
+  void expect() {
+    StandingQuery* const one = query_.get();
+    trials.expect(graph_, passes_, {&one, 1}, *cpu_);
+  }
+  [[nodiscard]] bool due() const { return trials.due(passes_); }
 
  private:
   Workers workers_{1};
@@ -100,6 +105,37 @@ class Misleading {
 
  public:
   void look_at_batch() { passes_[1].anchors = batch_.inserted; }
+  /// The batch is said to have its edges many times.
+  void look_at_large_batch() {
+    for (int i = 0; i < 64; ++i) many_.insert(many_.end(), batch_.inserted.begin(), batch_.inserted.end());
+    passes_[1].anchors = many_;
+  }
+  /// Settles the batch as if its edges had come one by one, and stages one more edge.
+  void take_one_by_one() {
+    for (const graph::Edge& edge : batch_.inserted) {
+      passes_[1].anchors = {&edge, 1};
+      trials.remember(passes_);
+    }
+    graph_.settle(workers_);
+    last_.inserted = {batch_.inserted.back()};
+    last_.inserted.back().head += 1;
+    graph_.stage(last_);
+    graph_.resolve_all();
+    passes_[1].anchors = last_.inserted;
+  }
+  /// Removes the edges of the batch, and stages nothing.
+  void forget_edges() {
+    graph_.unstage();
+    passes_[1].anchors = {};
+    last_.inserted.clear();
+    last_.removed = batch_.inserted;
+    graph_.stage(last_);
+    graph_.settle(workers_);
+  }
+
+ private:
+  std::vector<graph::Edge> many_;
+  graph::NetBatch last_;
 };
 
 TEST(PlanTrials, TakeTheOrderThatTheBatchAsksFor) {
@@ -131,6 +167,42 @@ TEST(PlanTrials, WaitUntilMatchingHasTakenAWhile) {
   }
   EXPECT_EQ(world.order(world.query().plans), "dc");
   EXPECT_GE(world.query().next_trial, 2 * all);
+}
+
+TEST(PlanTrials, EdgesOfSmallBatchesAreRemembered) {
+  Misleading world;
+  world.take_one_by_one();
+  EXPECT_FALSE(world.due());
+  for (double more = 1000; more < 1e6 && world.order(world.query().plans) == "cd"; more *= 4) {  // as in try_all_some_times
+    world.trials.matched(more);
+    ASSERT_TRUE(world.due());
+    world.run_trials();
+  }
+  EXPECT_EQ(world.order(world.query().plans), "dc");
+}
+
+TEST(PlanTrials, EdgesThatAreGoneAreNotTried) {
+  Misleading world;
+  world.take_one_by_one();
+  world.forget_edges();
+  world.trials.matched(1000);
+  world.run_trials();
+  EXPECT_EQ(world.order(world.query().plans), "cd");
+  EXPECT_EQ(world.query().next_trial, 2000);
+}
+
+TEST(PlanTrials, ALargeFirstBatchIsTimedBeforeItIsMatched) {
+  Misleading world;
+  world.trials.matched(PlanTrials::first_trial - 1e-9);
+  world.look_at_batch();
+  world.expect();
+  EXPECT_FALSE(world.due()) << "a small batch is not timed";
+  world.look_at_large_batch();
+  EXPECT_FALSE(world.due());
+  world.expect();
+  EXPECT_TRUE(world.due());
+  world.trials.matched(0);
+  EXPECT_FALSE(world.due()) << "it was matched in no time";
 }
 
 TEST(PlanTrials, AnEmptyBatchChangesNothing) {
