@@ -58,7 +58,7 @@ class Writer {
     for (std::size_t i = 0; i < plans_.plans.size(); ++i) {
       plan(plans_.plans[i], i, i < actuals.size() ? actuals[i] : PlanActuals{});
       if (i < actuals.size()) {
-        line(1, "so far: {} tried, {} found", plural(actuals[i].anchors, "anchor"), to_string(actuals[i].matches));
+        line(1, "since planned: {} tried, {} found", plural(actuals[i].anchors, "anchor"), to_string(actuals[i].matches));
       }
     }
     return std::move(text_);
@@ -163,6 +163,9 @@ class Writer {
     line(0, "plan {}: anchor ({})-{}-{}({}), edge {}{}{}", index + 1, end(plan.tail), label, edge.directed ? ">" : "",
          end(plan.head), plan.anchor.edge, called.empty() ? "" : " called " + word(called),
          plan.anchor.reversed ? " reversed" : "");
+    std::vector<std::string> order = held_;
+    for (const Level& level : plan.levels) order.push_back(vertex(level.vertex));
+    line(1, "order: {}", fmt::join(order, " "));
     line(1, "stands for {}, stabiliser of order {}", plural(plan.orbit, "arc"), to_string(plan.stabiliser));
     if (!plan.closing.empty()) line(1, "closing: {} in {}", held_[1], lists(plan.closing));
     if (plan.anchor_above) line(1, "only where {} > {}", held_[1], held_[0]);

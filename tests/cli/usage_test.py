@@ -348,7 +348,8 @@ class Usage(harness.CliTest):
         planned = self.ok("explain", "--query", TRIANGLE, "--graph", "g.txt").out
         analyzed = self.ok("explain", "--query", TRIANGLE, "--graph", "g.txt", "--analyze").out
         self.assertNotEqual(planned, analyzed)
-        self.assertIn("so far: 3 anchors tried, 1 found", analyzed)
+        self.assertIn("\n  order: a b c\n", planned)
+        self.assertIn("since planned: 3 anchors tried, 1 found", analyzed)
         self.assertRegex(analyzed, r"level 1: .*, about [0-9.]+; so far 0\.3\n")  # one of three anchors
         self.write("s.tsv", "-\t1\t2\n")
         self.ok("explain", "--query", TRIANGLE, "--graph", "g.txt", "--updates", "s.tsv", "--analyze")
