@@ -46,9 +46,9 @@ class AlertOnce(harness.CliTest):
         lines = [json.loads(line)["queries"][0] for line in self.read("b.jsonl").splitlines()]
         self.assertEqual([line["suppressed"] for line in lines], [1, 0, 1])
         table = self.ok("replay", "--edges", "events", "--time-unit", "s", "--query", FAN, "--query", "all=(a)-[:PAYS]->(b)", "--updates", "s.csv").out
-        self.assertRegex(table, r"query +new +removed +suppressed\n")
-        self.assertRegex(table, r"fan +4 +0 +2\n")
-        self.assertRegex(table, r"all +6 +0 +-\n")
+        self.assertRegex(table, r"query +new +removed +suppressed +time\n")
+        self.assertRegex(table, r"fan +4 +0 +2 ")
+        self.assertRegex(table, r"all +6 +0 +- ")
 
     def test_a_snapshot_goes_on_where_it_was_made(self):
         self.write("first.csv", HEAD + "".join(self.lines[:2]))

@@ -77,8 +77,8 @@ class EmitFinal(harness.CliTest):
         self.assertIn("emitted once, when the watermark has passed t.time + 5m", shown)
         self.write("s.csv", rows(("+", "a", "s", "PAY", 0)))
         table = self.ok("replay", "--updates", "s.csv", "--edges", "events", "--time-unit", "s", "--query", QUERY).out
-        self.assertRegex(table, r"query +new +removed +waiting\n")
-        self.assertRegex(table, r"unconfirmed +0 +0 +1\n")
+        self.assertRegex(table, r"query +new +removed +waiting +time\n")
+        self.assertRegex(table, r"unconfirmed +0 +0 +1 ")
 
     def test_what_could_wait_for_ever_is_refused_with_place_and_remedy(self):
         for pattern, place, remedy in (

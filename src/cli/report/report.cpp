@@ -225,6 +225,7 @@ std::string query_table(const Report& report) {
     rows.push_back({"query", "new", "removed"});
     if (once) rows.back().emplace_back("suppressed");
     if (waits) rows.back().emplace_back("waiting");
+    rows.back().emplace_back("time");
     if (report.digests) rows.back().insert(rows.back().end(), {"digest of new", "digest of removed"});
   } else {
     rows.push_back({"query", "matches", "time"});
@@ -235,6 +236,7 @@ std::string query_table(const Report& report) {
     rows.push_back({query.name, at_least + grouped(query.added), at_least + grouped(query.removed)});
     if (once) rows.back().push_back(query.once ? at_least + grouped(query.suppressed) : "-");
     if (waits) rows.back().push_back(query.waiting ? grouped(*query.waiting) : "-");
+    rows.back().push_back(human_seconds(query.seconds));
     if (report.digests) rows.back().insert(rows.back().end(), {to_text(query.added_digest), to_text(query.removed_digest)});
   }
   for (const QueryMatches& query : report.matches) {
