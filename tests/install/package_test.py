@@ -143,7 +143,7 @@ class Packages(unittest.TestCase):
         files = [line for line in self.run_inside("dpkg", "--listfiles", "deltamatch").split() if (self.debian / line[1:]).is_file()]
         patterns = sorted(file.name for file in (ROOT / "config/patterns").rglob("*.pattern"))
         self.assertEqual(sorted(pathlib.Path(file).name for file in files if "/patterns/" in file), patterns)
-        for file in ("/usr/bin/deltamatch", "/usr/share/deltamatch/service.yaml", "/usr/share/doc/deltamatch/copyright",
+        for file in ("/usr/bin/deltamatch", "/usr/share/deltamatch/service.yaml", "/usr/share/doc/deltamatch/copyright", "/usr/share/doc/deltamatch/CITATION.cff", "/usr/share/doc/deltamatch/bench/results/README.md",
                      "/usr/share/doc/deltamatch/docs/guide/operating.md", "/usr/share/doc/deltamatch/docs/reference/config.md"):
             self.assertIn(file, files)
         self.assertIn("/usr/share/doc/deltamatch/python/examples/payments.ipynb", files)

@@ -56,15 +56,21 @@ class ClosesMost final : public Planner {
 
 int main() {
   const ClosesMost planner;  // outlives the engine, which keeps a pointer to it
-  Engine engine;
-  const Query house = parse_pattern("(a)-->(b)-->(c)-->(d)-->(a), (a)-->(r), (b)-->(r)", "house");
-  engine.add_query(house, {.planner = &planner});
+  Engine engine({.directed = false});
+  UpdateBatch start;
+  for (const auto& [source, target] : std::vector<std::pair<int, int>>{{1, 2}, {2, 3}, {3, 4}, {4, 1}, {1, 5}})
+    start.add({.source = source, .target = target});
+  engine.load(start);  // the graph before the stream; it has no house yet
 
-  UpdateBatch batch;
-  for (const auto& [source, target] : std::vector<std::pair<int, int>>{{1, 2}, {2, 3}, {3, 4}, {4, 1}, {1, 5}, {2, 5}})
-    batch.add({.source = source, .target = target});
-  const BatchResult result = engine.process(batch);
-  std::printf("%s house\n", to_string(result.queries[0].added).c_str());
+  const Query house = parse_pattern("(a)--(b)--(c)--(d)--(a), (a)--(r)--(b)", "house");
+  engine.add_query(house, {.planner = &planner});
+  std::vector<UpdateBatch> stream(2);
+  stream[0].add({.source = 2, .target = 5});
+  stream[1].add({.kind = UpdateKind::delete_edge, .source = 3, .target = 4});
+  for (const UpdateBatch& update : stream) {
+    const BatchResult result = engine.process(update);
+    std::printf("house: +%s -%s\n", to_string(result.queries[0].added).c_str(), to_string(result.queries[0].removed).c_str());
+  }
 
   // A planner that names a vertex twice is found out.
   struct Wrong final : Planner {
