@@ -122,7 +122,7 @@ void add_explain(const Command& program, Run& run) {
   add_query_options(command, options->queries).required();
   command
       .add_flag("--analyze", options->analyze,
-                "Run the stream (or --graph) and report each plan's matches; takes 4 to 20 times as long as replay")
+                "Run the stream (or --graph) and report each plan's matches; often takes 4 to 20 times as long as replay")
       .group("Queries");
   command.add_flag("--whole", options->whole, "Show the plans by which match counts in the whole graph").group("Queries");
   command.add_flag("--variants", options->variants, "Show the plans of every variant of a query with paths").group("Queries");
