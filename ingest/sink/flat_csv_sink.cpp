@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "ingest/sink/value_text.hpp"
 #include "ingest/text/csv_text.hpp"
 #include "ingest/text/json_text.hpp"
+#include "ingest/text/time_text.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -45,6 +48,8 @@ class Layout {
   explicit Layout(const Schema& schema) : schema_(schema) {}
 
   [[nodiscard]] const std::vector<std::string>& header() const noexcept { return header_; }
+  /// Whether the column holds what the match states, rather than what tells matches and edges apart.
+  [[nodiscard]] bool is_fact(std::size_t column) const { return facts_[column]; }
 
   QueryColumns add(const Query& query) {
     taken_.assign(header_.size(), false);
@@ -84,22 +89,23 @@ class Layout {
   EdgeColumns add(const QueryEdge& edge, const std::string& prefix) {
     EdgeColumns columns;
     if (!edge.directed) columns.source = column(prefix + "source");
-    if (edge.labels.size() != 1) columns.label = column(prefix + "label");
+    if (edge.labels.size() != 1) columns.label = column(prefix + "label", false);
     if (schema_.model == EdgeModel::simple) return columns;
-    columns.identity = column(prefix + (schema_.model == EdgeModel::events ? "ordinal" : "key"));
+    columns.identity = schema_.model == EdgeModel::events ? column(prefix + "ordinal", false) : column(prefix + "key");
     columns.time = column(prefix + "time");
     for (const Attribute& attribute : schema_.edges) columns.attributes.push_back(column(prefix + attribute.name));
     return columns;
   }
 
   /// The column with this name, or with the next free one if the query has it already.
-  std::size_t column(const std::string& name) {
+  std::size_t column(const std::string& name, bool fact = true) {
     std::string wanted = name;
     for (int next = 2;; ++next) {
       const auto known = std::ranges::find(header_, wanted);
       const auto index = static_cast<std::size_t>(known - header_.begin());
       if (known == header_.end()) {
         header_.push_back(wanted);
+        facts_.push_back(fact);
         taken_.push_back(false);
       }
       if (!taken_[index]) {
@@ -112,6 +118,7 @@ class Layout {
 
   const Schema& schema_;
   std::vector<std::string> header_{"query", "sign", "id", "batch", "time"};
+  std::vector<bool> facts_{true, true, false, false, true};
   std::vector<bool> taken_;  // by the query that is added
 };
 
@@ -125,11 +132,17 @@ void append_id(std::string& out, const Id& id) {
 
 class FlatCsvSink final : public FileSink {
  public:
-  FlatCsvSink(const std::string& path, MatchForm form, std::span<const Query> queries)
-      : FileSink(path), form_(std::move(form)) {
+  FlatCsvSink(const std::string& path, MatchForm form, std::span<const Query> queries, std::optional<char> sheet)
+      : FileSink(path), form_(std::move(form)), sheet_(sheet) {
     Layout layout(form_.schema);
     for (const Query& query : queries) queries_.emplace(query.name, layout.add(query));
     cells_.resize(layout.header().size());
+    order_.resize(cells_.size());
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    if (sheet_) {
+      text() += "\xef\xbb\xbf";
+      std::ranges::stable_partition(order_, [&](std::size_t column) { return layout.is_fact(column); });
+    }
     for (std::size_t c = 0; c < cells_.size(); ++c) append_csv_text(cells_[c], layout.header()[c]);
     append_row();
     file_.commit();
@@ -141,7 +154,7 @@ class FlatCsvSink final : public FileSink {
     cells_[sign_column] = match.added ? "+" : "-";
     append_match_id(cells_[id_column], match.id);
     append_number(cells_[batch_column], match.batch);
-    if (const auto time = written_time(match, form_)) append_time_text(cells_[time_column], *time, form_.times);
+    if (const auto time = written_time(match, form_)) append_time(cells_[time_column], *time);
     for (std::size_t v = 0; v < match.names.size(); ++v) append_id(cells_[columns.vertices[v]], match.vertices[v]);
     for_each_query_edge(
         match, [&](std::uint32_t e, std::uint32_t edge) { fill(columns.edges[e].steps[0], match.edges[edge]); },
@@ -186,22 +199,31 @@ class FlatCsvSink final : public FileSink {
     } else if (edge.key) {
       append_id(cells_[columns.identity], *edge.key);
     }
-    if (edge.time) append_time_text(cells_[columns.time], *edge.time, form_.times);
+    if (edge.time) append_time(cells_[columns.time], *edge.time);
     for (std::size_t a = 0; a < std::min(edge.attributes.size(), columns.attributes.size()); ++a) {
-      std::string& cell = cells_[columns.attributes[a]];
-      if (const auto* symbol = std::get_if<std::string_view>(&edge.attributes[a])) {
-        append_csv_text(cell, *symbol);
-      } else {
-        append_value_text(cell, form_.schema.edges[a].type, edge.attributes[a], form_.times);
-      }
+      append_value(cells_[columns.attributes[a]], form_.schema.edges[a].type, edge.attributes[a]);
     }
+  }
+
+  void append_value(std::string& cell, const AttributeType& type, const AttributeValue& value) const {
+    if (const auto* symbol = std::get_if<std::string_view>(&value)) return append_csv_text(cell, *symbol);
+    const auto* number = std::get_if<std::int64_t>(&value);
+    if (type.kind == AttributeType::Kind::time && number != nullptr) return append_time(cell, *number);
+    append_value_text(cell, type, value, form_.times);
+    if (sheet_) std::ranges::replace(cell, '.', *sheet_);
+  }
+
+  void append_time(std::string& cell, Timestamp time) const {
+    if (sheet_) return append_sheet_time(cell, time, *sheet_);
+    append_time_text(cell, time, form_.times);
   }
 
   /// Appends the cells as a row, and empties them.
   void append_row() {
     std::string& out = text();
-    for (std::size_t c = 0; c < cells_.size(); ++c) {
-      if (c != 0) out += ',';
+    const char separator = sheet_ == ',' ? ';' : ',';
+    for (const std::size_t c : order_) {
+      if (c != order_.front()) out += separator;
       out += cells_[c];
       cells_[c].clear();
     }
@@ -209,14 +231,17 @@ class FlatCsvSink final : public FileSink {
   }
 
   MatchForm form_;
+  std::optional<char> sheet_;       // the decimal sign
+  std::vector<std::size_t> order_;  // of columns in a row
   std::map<std::string, QueryColumns, std::less<>> queries_;
   std::vector<std::string> cells_;
 };
 
 }  // namespace
 
-std::unique_ptr<MatchSink> make_flat_csv_sink(const std::string& path, const MatchForm& form, std::span<const Query> queries) {
-  return std::make_unique<FlatCsvSink>(path, form, queries);
+std::unique_ptr<MatchSink> make_flat_csv_sink(const std::string& path, const MatchForm& form, std::span<const Query> queries,
+                                              std::optional<char> sheet) {
+  return std::make_unique<FlatCsvSink>(path, form, queries, sheet);
 }
 
 }  // namespace deltamatch::ingest

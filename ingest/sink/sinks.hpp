@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -52,8 +53,12 @@ namespace deltamatch::ingest {
 ///
 /// A cell with NULL is empty, and a cell with the empty text is "". No text becomes a formula (append_csv_text). Ends of lists
 /// are as in make_csv_sink. A match of another query is an Error.
+///
+/// If `sheet` is given, a double click opens the file: it is the decimal sign, the point or the comma. With the comma, cells
+/// are separated by semicolons. Times are as append_sheet_time writes them. A byte order mark says that the texts are UTF-8.
+/// What is no fact of the payments stands behind all else: id, batch, ordinals and labels.
 [[nodiscard]] std::unique_ptr<MatchSink> make_flat_csv_sink(const std::string& path, const MatchForm& form,
-                                                            std::span<const Query> queries);
+                                                            std::span<const Query> queries, std::optional<char> sheet = {});
 
 /// Writes the binary form that docs/reference/formats.md describes. Times are always in microseconds. Otherwise as
 /// make_jsonl_sink.

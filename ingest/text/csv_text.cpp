@@ -3,7 +3,7 @@
 namespace deltamatch::ingest {
 
 void append_csv_cell(std::string& out, std::string_view text) {
-  if (text.find_first_of("\",\r\n") == std::string_view::npos) {
+  if (text.find_first_of("\",;\r\n") == std::string_view::npos) {
     out += text;
     return;
   }

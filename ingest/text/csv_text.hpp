@@ -6,7 +6,7 @@
 
 namespace deltamatch::ingest {
 
-/// Appends a cell, quoted if necessary.
+/// Appends a cell, quoted if necessary for the separators , and ;.
 void append_csv_cell(std::string& out, std::string_view text);
 
 /// Appends a text for a spreadsheet. A spreadsheet takes a cell that begins with = + - or @ for a formula, also after a tab or

@@ -30,9 +30,8 @@ Date date_of(std::int64_t days) noexcept {
   return {year + era * 400 + (month >= 10 ? 1 : 0), month < 10 ? month + 3 : month - 9, in_year - (153 * month + 2) / 5 + 1};
 }
 
-}  // namespace
-
-void append_iso_time(std::string& out, Timestamp time) {
+/// Appends the date, `between` and the time of the day in whole seconds. Returns the microseconds that are left.
+std::int64_t append_seconds(std::string& out, Timestamp time, char between) {
   const std::int64_t days = time / day - (time % day < 0 ? 1 : 0);
   const std::int64_t in_day = time % day + (time % day < 0 ? day : 0);
   const Date date = date_of(days);
@@ -43,9 +42,22 @@ void append_iso_time(std::string& out, Timestamp time) {
     fmt::format_to(end, "{:+07}", date.year);
   }
   const std::int64_t seconds = in_day / second;
-  fmt::format_to(end, "-{:02}-{:02}T{:02}:{:02}:{:02}", date.month, date.day, seconds / 3'600, seconds / 60 % 60, seconds % 60);
-  if (in_day % second != 0) fmt::format_to(end, ".{:06}", in_day % second);
+  fmt::format_to(end, "-{:02}-{:02}{}{:02}:{:02}:{:02}", date.month, date.day, between, seconds / 3'600, seconds / 60 % 60,
+                 seconds % 60);
+  return in_day % second;
+}
+
+}  // namespace
+
+void append_iso_time(std::string& out, Timestamp time) {
+  if (const std::int64_t rest = append_seconds(out, time, 'T'); rest != 0)
+    fmt::format_to(std::back_inserter(out), ".{:06}", rest);
   out += 'Z';
+}
+
+void append_sheet_time(std::string& out, Timestamp time, char decimal) {
+  const std::int64_t milliseconds = append_seconds(out, time, ' ') / 1'000;
+  if (milliseconds != 0) fmt::format_to(std::back_inserter(out), "{}{:03}", decimal, milliseconds);
 }
 
 }  // namespace deltamatch::ingest

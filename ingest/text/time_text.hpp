@@ -11,4 +11,8 @@ namespace deltamatch::ingest {
 /// 2026-01-31T10:00:00.500000Z. Years outside 0 to 9999 have a sign and six digits, as in ECMAScript.
 void append_iso_time(std::string& out, Timestamp time);
 
+/// Appends a time in UTC as spreadsheets of all countries read it: 2026-01-31 10:00:00. Milliseconds follow behind `decimal` if
+/// there are any.
+void append_sheet_time(std::string& out, Timestamp time, char decimal);
+
 }  // namespace deltamatch::ingest

@@ -59,12 +59,28 @@ class MatchForms(harness.CliTest):
         self.assertEqual(rows[0][5:], ["a", "b", "z"])
         self.assertEqual([(row[0], row[5:]) for row in rows[1:]], [("one", ["'=1+1", "b", ""]), ("two", ["", "'=1+1", "b"])])
 
+    def test_a_sheet_opens_in_the_country_of_its_decimal_sign(self):
+        self.write("p.csv", "at;from;to;amount\n05.01.2026 12:00:00;a;b;1.200,50\n")
+        args = ["replay", "--updates", "p.csv", "--edges", "events", "--attributes", "amount:decimal(2)", "--columns", "source=from,target=to,time=at",
+                "--time-format", "%d.%m.%Y %H:%M:%S", "--decimal", "comma", "--query", "one=(a)-[t]->(b) WHERE t.amount > 0", "--emit", "matches", "--out", "m.csv"]
+        for sheet, mark, separator, amount in (("comma", "\ufeff", ";", "1200,50"), ("point", "\ufeff", ",", "1200.50")):
+            self.ok(*args, "--sheet", sheet)
+            text = self.read("m.csv")
+            self.assertTrue(text.startswith(mark))
+            rows = list(csv.reader(io.StringIO(text[1:]), delimiter=separator))
+            self.assertEqual(rows[0], ["query", "sign", "time", "a", "b", "t.time", "t.amount", "id", "batch", "t.label", "t.ordinal"])
+            self.assertEqual(rows[1][:7], ["one", "+", "2026-01-05 12:00:00", "a", "b", "2026-01-05 12:00:00", amount])
+
     def test_options_that_have_no_effect_are_refused(self):
         self.fails(2, *self.args, "--times", "iso", says="--times: no matches are written; add --emit matches")
         self.fails(2, *self.args, "--signs", "new", says="--signs: no matches are written; add --emit matches")
         for binary in (["--out", "m.dmm"], ["--out", "m", "--out-format", "binary"]):
             self.fails(2, *self.args, "--emit", "matches", *binary, "--times", "iso",
                        says="--times iso: binary matches have times in microseconds")
+        self.fails(2, *self.args, "--sheet", "comma", says="--sheet: no CSV is written for a spreadsheet; add --emit matches")
+        self.fails(2, *self.args, "--emit", "matches", "--out", "m.jsonl", "--sheet", "comma", says="--sheet: no CSV is written")
+        self.fails(2, *self.args, "--emit", "matches", "--out", "m.csv", "--sheet", "comma", "--times", "iso",
+                   says="--times: --sheet writes times as spreadsheets read them; leave one of the two out")
         self.fails(2, *self.args, "--emit", "matches", "--signs", "old", says="choose one of both|new|removed")
 
 

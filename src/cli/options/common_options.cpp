@@ -161,6 +161,13 @@ void EmitOptions::check() const {
     throw Error(ErrorKind::usage, "--times iso", "binary matches have times in microseconds",
                 "leave it out, or choose another --out-format");
   }
+  if (sheet && (emit != Emit::matches || (format() != "csv" && format() != "flat"))) {
+    throw Error(ErrorKind::usage, "--sheet", "no CSV is written for a spreadsheet",
+                "add --emit matches and --out FILE with a name in .csv");
+  }
+  if (sheet && times) {
+    throw Error(ErrorKind::usage, "--times", "--sheet writes times as spreadsheets read them", "leave one of the two out");
+  }
   if (batches == "-" && (matches_to_stdout() || json)) {
     throw Error(ErrorKind::usage, "--batches -",
                 json ? "--json writes to standard output too" : "the matches go to standard output too",
@@ -221,8 +228,8 @@ Listing EmitOptions::make_listing(const EngineOptions& engine, const std::vector
     auto made = ingest::make_picture_sink(path, form, all, how);
     listing.picture = made.get();
     sink = std::move(made);
-  } else if (format == "flat" || (format == "csv" && schema.model != EdgeModel::simple)) {
-    sink = ingest::make_flat_csv_sink(path, form, all);
+  } else if (format == "flat" || (format == "csv" && (sheet || schema.model != EdgeModel::simple))) {
+    sink = ingest::make_flat_csv_sink(path, form, all, sheet);
   } else if (format == "csv") {
     sink = ingest::make_csv_sink(path, form);
   } else {
@@ -422,6 +429,10 @@ void add_emit_options(const Command& command, EmitOptions& options) {
   add_choice(command, "--times", options.times, "Times of matches: microseconds, or ISO 8601 in UTC (default: us)",
              std::vector<std::pair<std::string, ingest::TimeForm>>{{"us", ingest::TimeForm::microseconds},
                                                                    {"iso", ingest::TimeForm::iso}})
+      .group(group);
+  add_choice(command, "--sheet", options.sheet,
+             "Write CSV that a double click opens in a spreadsheet, with the decimal sign of your country",
+             std::vector<std::pair<std::string, char>>{{"point", '.'}, {"comma", ','}})
       .group(group);
   add_json_option(command, options.json);
   command.add_flag("--csv", options.csv, "Print the row of each query as CSV instead of a table").group(group);

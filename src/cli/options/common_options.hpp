@@ -107,6 +107,7 @@ struct EmitOptions {
   std::optional<ingest::TimeForm> times;
   std::optional<ingest::Signs> signs;  ///< replay
   std::string batches;                 ///< replay; empty: not given
+  std::optional<char> sheet;           ///< the decimal sign of CSV for a spreadsheet
   std::optional<std::uint64_t> draw;   ///< most matches of a query in a picture
   bool json = false;
   bool csv = false;

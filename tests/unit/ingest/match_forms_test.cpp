@@ -199,6 +199,7 @@ TEST(CsvText, NoTextBecomesAFormula) {
   EXPECT_EQ(cell(""), "\"\"");
   EXPECT_EQ(cell("a=b"), "a=b");
   EXPECT_EQ(cell("a,b"), "\"a,b\"");
+  EXPECT_EQ(cell("a;b"), "\"a;b\"");
 }
 
 TEST(FlatCsv, EachValueHasAColumn) {
@@ -214,6 +215,23 @@ TEST(FlatCsv, EachValueHasAColumn) {
   EXPECT_TRUE(page_has(row)) << row;
   match.added = false;
   EXPECT_THAT(flat(schema(EdgeModel::keyed), {back}, {match}), HasSubstr("\r\nback,-,0123"));
+}
+
+TEST(FlatCsv, ASheetHasTheDecimalSignOfItsCountryAndTheFactsFirst) {
+  const auto sheet = [](EdgeModel model, char decimal) {
+    Payments payments;
+    if (model == EdgeModel::events) payments.count();
+    return written([&](const std::string& path) { return make_flat_csv_sink(path, {schema(model)}, {&back, 1}, decimal); },
+                   {payments.match()});
+  };
+  const std::string comma = sheet(EdgeModel::events, ',');
+  EXPECT_EQ(comma,
+            "\xef\xbb\xbfquery;sign;time;a;b;t1.time;t1.amount;t1.channel;t1.hops;e2.time;e2.amount;e2.channel;e2.hops;"
+            "id;batch;t1.ordinal;e2.ordinal\r\n"
+            "back;+;2026-01-05 12:00:00,500;acct-1;acct-9;2026-01-05 12:00:00,500;1200,00;web;;2026-01-05 12:00:00;-0,05;;7;"
+            "0123456789abcdef000000000000000f;17;3;18446744073709551615\r\n");
+  EXPECT_TRUE(page_has("back;+;2026-01-05 12:00:00,500;acct-1;acct-9;tx-77;2026-01-05 12:00:00,500;1200,00;web;;"));
+  EXPECT_THAT(sheet(EdgeModel::keyed, '.'), HasSubstr("back,+,2026-01-05 12:00:00.500,acct-1,acct-9,tx-77,"));
 }
 
 TEST(FlatCsv, AnEventHasItsOrdinal) {
