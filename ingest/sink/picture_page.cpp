@@ -22,7 +22,7 @@ const std::string_view page_before_data = R"page(<!DOCTYPE html>
     align-items: center; }
   h1 { font-size: 16px; margin: 0; }
   label { color: var(--soft); }
-  select, input { font: inherit; color: inherit; background: var(--panel); border: 1px solid var(--line); border-radius: 6px;
+  select, input, #all { font: inherit; color: inherit; background: var(--panel); border: 1px solid var(--line); border-radius: 6px;
     padding: 2px 6px; }
   #missing { background: #fff8c5; color: #4d3800; padding: 6px 16px; white-space: pre-wrap; overflow-wrap: anywhere; }
   #missing:empty { display: none; }
@@ -36,8 +36,16 @@ const std::string_view page_before_data = R"page(<!DOCTYPE html>
   .new { color: var(--new); } .gone { color: var(--gone); }
   #show { flex: 1; min-width: 0; overflow: auto; padding: 12px 16px; }
   svg { width: 100%; height: 60vh; min-height: 320px; background: var(--panel); border: 1px solid var(--line); border-radius: 6px; }
+  #grid { display: grid; grid-template-columns: repeat(auto-fill, minmax(280px, 1fr)); gap: 12px; }
+  #grid button { font: inherit; color: inherit; background: var(--back); border: 1px solid var(--line); border-radius: 6px;
+    padding: 8px; text-align: left; cursor: pointer; overflow-wrap: anywhere; content-visibility: auto;
+    contain-intrinsic-size: 280px 260px; }
+  #grid button:hover { background: var(--pick); }
+  #grid svg { height: auto; min-height: 0; display: block; margin-top: 4px; }
+  #grid small { color: var(--soft); }
   svg text { fill: var(--text); font-size: 12px; text-anchor: middle; paint-order: stroke; stroke: var(--panel);
     stroke-width: 3px; }
+  svg rect { fill: var(--panel); }
   svg text.soft { fill: var(--soft); font-size: 11px; }
   svg circle { fill: var(--back); stroke: var(--soft); stroke-width: 1.5; }
   svg path { fill: none; stroke-width: 1.5; } svg path.cause { stroke-width: 3; }
@@ -53,6 +61,7 @@ const std::string_view page_before_data = R"page(<!DOCTYPE html>
   <label>query <select id="query"></select></label>
   <label>sign <select id="sign"><option value="">both</option><option value="+">new (+)</option><option value="-">removed (&minus;)</option></select></label>
   <label>vertex <input id="vertex" type="search" placeholder="part of an id" size="14"></label>
+  <button id="all" type="button">all side by side</button>
   <span id="count" role="status"></span>
 </header>
 <div id="missing" role="note"></div>
@@ -87,20 +96,23 @@ const signClass = (match) => match.sign === "+" ? "new" : "gone";
 const edgeLines = (edge) => [[edge.name, edge.label].filter((part) => part).join(": "),
   ...edge.values.map(([a, text]) => `${data.attributes[a]} ${text}`), edge.time].filter((line) => line);
 
-/// Vertices stand on a circle, in the order of the pattern. Edges that join the same two bend away from each other.
-function picture(match) {
-  const width = 760, height = 480, radius = 14;
+/// Vertices stand on a circle, in the order of the pattern. Edges that join the same two bend away from each other. A small
+/// picture has the ids, and of each edge the first value alone.
+function picture(match, small) {
+  const [width, height, aside, above] = small ? [400, 250, 70, 40] : [760, 480, 120, 70];
+  const radius = small ? 9 : 14;
   const n = match.vertices.length;
   const places = match.vertices.map((_, i) => {
     if (n === 1) return [width / 2, height / 2];
     const angle = 2 * Math.PI * i / n - (n === 2 ? Math.PI : Math.PI / 2);
-    return [width / 2 + (width / 2 - 120) * Math.cos(angle), height / 2 + (height / 2 - 70) * Math.sin(angle)];
+    return [width / 2 + (width / 2 - aside) * Math.cos(angle), height / 2 + (height / 2 - above) * Math.sin(angle)];
   });
   const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" });
   svg.append(draw("title", {}, `${match.query} ${match.sign}`));
   const color = `var(--${signClass(match)})`;
+  const tipId = `tip-${signClass(match)}`;
   const defs = draw("defs", {});
-  const tip = draw("marker", { id: "tip", viewBox: "0 0 10 10", refX: 9, refY: 5, markerWidth: 7, markerHeight: 7,
+  const tip = draw("marker", { id: tipId, viewBox: "0 0 10 10", refX: 9, refY: 5, markerWidth: 7, markerHeight: 7,
     markerUnits: "userSpaceOnUse", orient: "auto" });
   tip.append(draw("path", { d: "M0 0L10 5L0 10z", style: `fill:${color};stroke:none` }));
   defs.append(tip);
@@ -115,13 +127,13 @@ function picture(match) {
     const [x1, y1] = places[edge.source], [x2, y2] = places[edge.target];
     let path, at;
     if (edge.source === edge.target) {
-      const size = 60 + 40 * number;
+      const size = (small ? 30 : 60) + 40 * number;
       path = `M${x1 - 9} ${y1 - radius + 2}C${x1 - size} ${y1 - radius - size} ${x1 + size} ${y1 - radius - size} ${x1 + 9} ${y1 - radius + 2}`;
       at = [x1, y1 - radius - 0.75 * size];
     } else {
       const length = Math.hypot(x2 - x1, y2 - y1) || 1;
       const turn = edge.source < edge.target ? 1 : -1;
-      const bend = turn * (number - (alike.length - 1) / 2) * 150;
+      const bend = turn * (number - (alike.length - 1) / 2) * width / 5;
       const [nx, ny] = [-(y2 - y1) / length, (x2 - x1) / length];
       const middle = [(x1 + x2) / 2 + nx * bend, (y1 + y2) / 2 + ny * bend];
       const cut = (x, y) => {
@@ -134,16 +146,21 @@ function picture(match) {
     }
     const line = draw("path", { d: path, style: `stroke:${color}` });
     if (edge.cause) line.setAttribute("class", "cause");
-    if (data.directed) line.setAttribute("marker-end", "url(#tip)");
+    if (data.directed) line.setAttribute("marker-end", `url(#${tipId})`);
     svg.append(line);
-    const lines = edgeLines(edge);
+    const lines = small ? edge.values.slice(0, 1).map(([, text]) => short(text, 16)) : edgeLines(edge).map((text) => short(text, 40));
+    if (lines.length) {
+      const wide = 7 * Math.max(...lines.map((text) => [...text].length)) + 6;
+      const high = 14 * lines.length + 4;
+      texts.unshift(draw("rect", { x: at[0] - wide / 2, y: at[1] - high / 2, width: wide, height: high, rx: 3 }));
+    }
     lines.forEach((text, i) => texts.push(
-      draw("text", { x: at[0], y: at[1] + 14 * (i - (lines.length - 1) / 2) + 4, ...(i ? { class: "soft" } : {}) }, short(text, 40))));
+      draw("text", { x: at[0], y: at[1] + 14 * (i - (lines.length - 1) / 2) + 4, ...(i ? { class: "soft" } : {}) }, text)));
   }
   match.vertices.forEach((vertex, i) => {
     const [x, y] = places[i];
     svg.append(draw("circle", { cx: x, cy: y, r: radius }));
-    if (vertex.names) texts.push(draw("text", { x, y: y + radius + 29, class: "soft" }, short(vertex.names, 28)));
+    if (vertex.names && !small) texts.push(draw("text", { x, y: y + radius + 29, class: "soft" }, short(vertex.names, 28)));
     const text = draw("text", { x, y: y + radius + 15 }, short(vertexText(vertex), 28));
     text.append(draw("title", {}, vertexText(vertex)));
     texts.push(text);
@@ -169,6 +186,25 @@ function table(match) {
   return node;
 }
 
+/// The start of the page: all matches that are shown, small, side by side.
+function overview() {
+  const most = 300;
+  if (selected >= 0) byId("list").children[selected].setAttribute("aria-selected", "false");
+  selected = -1;
+  const grid = make("div");
+  grid.id = "grid";
+  grid.append(...shown.slice(0, most).map((match, i) => {
+    const card = make("button");
+    card.type = "button";
+    card.append(make("span", match.sign === "+" ? "+ " : "\u2212 ", "sign " + signClass(match)), match.query + " ", make("small", match.time),
+      picture(match, true));
+    card.addEventListener("click", () => select(i));
+    return card;
+  }));
+  byId("show").replaceChildren(grid);
+  if (shown.length > most) byId("show").append(make("p", `The first ${most} are side by side. The list has all.`));
+}
+
 let shown = [];
 let selected = -1;
 function select(number) {
@@ -182,7 +218,7 @@ function select(number) {
   const heading = make("h2");
   heading.append(make("span", match.sign === "+" ? "+ " : "\u2212 ", "sign " + signClass(match)), match.query);
   const facts = [match.time, match.batch ? `batch ${match.batch}` : "", match.id].filter((fact) => fact).join(" \u00b7 ");
-  byId("show").replaceChildren(heading, make("p", facts), picture(match), table(match));
+  byId("show").replaceChildren(heading, make("p", facts), picture(match, false), table(match));
 }
 
 function refresh() {
@@ -200,8 +236,11 @@ function refresh() {
     row.addEventListener("click", () => select(i));
     return row;
   }));
-  byId("show").replaceChildren();
-  if (shown.length) select(0);
+  if (shown.length === 1) {
+    select(0);
+  } else {
+    overview();
+  }
 }
 
 data.matches = data.matches.map(([number, sign, id, batch, time, vertices, edges]) => ({ number, sign, id, batch, time,
@@ -218,6 +257,7 @@ byId("query").append(all, ...data.queries.map((name, i) => {
   return option;
 }));
 for (const id of ["query", "sign", "vertex"]) byId(id).addEventListener("input", refresh);
+byId("all").addEventListener("click", overview);
 byId("list").addEventListener("keydown", (event) => {
   if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
   event.preventDefault();

@@ -90,6 +90,12 @@ class Pictures(harness.CliTest):
         self.assertIn("default-src 'none'", policy[0])
         self.assertNotIn("innerHTML", page.scripts["text/javascript"])
 
+    def test_a_page_begins_with_all_matches_and_labels_stand_before_lines(self):
+        self.ok(*self.args, "--out", "m.html")
+        script = self.page().scripts["text/javascript"]
+        self.assertRegex(script, r"\} else \{\s+overview\(\);")
+        self.assertIn('draw("rect"', script)
+
     def test_dot_has_a_cluster_for_each_match(self):
         self.ok(*self.args, "--out", "m.dot")
         text = self.read("m.dot")

@@ -96,7 +96,10 @@ class Opened(harness.CliTest):
         ring, total = told["ring"]["new"] + told["ring"]["removed"], sum(query["new"] + query["removed"] for query in told.values())
         dom = self.browse("m.html")
         self.assertIn(f"{total} of {total} drawn matches", dom)
-        self.assertIn("<svg", dom)
+        self.assertEqual(dom.count("<svg"), total, "all side by side")
+        self.assertRegex(dom, r"<rect[^>]*></rect>", "amounts stand before the lines")
+        dom = self.browse("m.html", "document.querySelector('#grid button').click();")
+        self.assertEqual(dom.count("<svg"), 1)
         self.assertRegex(dom, r"<text[^>]*>amount \d+\.\d\d</text>")
         choose = "const q = document.getElementById('query'); q.value = [...q.options].find((o) => o.text === 'ring').value;"
         dom = self.browse("m.html", choose + "q.dispatchEvent(new Event('input'));")
