@@ -13,6 +13,7 @@
 #include "ingest/codec/beginning.hpp"
 #include "ingest/codec/binary_schema.hpp"
 #include "ingest/codec/columns.hpp"
+#include "ingest/codec/csv_advice.hpp"
 #include "ingest/codec/formats.hpp"
 #include "ingest/codec/mtx.hpp"
 #include "ingest/codec/schema_text.hpp"
@@ -253,6 +254,7 @@ class FileStream final : public UpdateStream {
       CodecOptions any = codec;
       any.separator = options_.codec.separator;  // the separator of the first line need not be that of the header
       refuse_lines_above_header(head, name_, any);
+      refuse_header_of_words(head, name_, codec);
     }
     const bool plain = format_ == Format::snap || format_ == Format::tsv;
     const bool headless = format_ == Format::csv && !codec.header && !named;

@@ -383,7 +383,11 @@ class CsvCodec final : public Codec {
       if (name.empty()) name = "NAME";
       columns = with_column(columns, fmt::format("{}={}", role_name(role), name));
     }
-    if (columns_of_ends(fields_)) columns += label_of_other_programs();
+    if (columns_of_ends(fields_)) {
+      columns += label_of_other_programs();
+      const std::string time = layout_.has(Role::time) || spec_.name(Role::time) ? "" : likely_column("time", fields_);
+      if (!time.empty()) columns = with_column(columns, fmt::format("time={}", time));
+    }
     return properties_.complete(std::move(columns), fields_);
   }
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "ingest/codec/columns.hpp"
@@ -59,16 +61,32 @@ std::string whole_format(std::string_view date, std::string_view text) {
   return {};
 }
 
+struct Found {
+  std::string format;
+  std::string_view order;  // of the date
+};
+
+std::vector<Found> formats_of(std::string_view text) {
+  std::vector<Found> found;
+  for (const DateForm& date : dates) {
+    if (!found.empty() && date.order.empty()) continue;
+    if (std::string format = whole_format(date.format, text); !format.empty()) found.push_back({std::move(format), date.order});
+  }
+  return found;
+}
+
 }  // namespace
+
+std::string clear_time_format(std::string_view text) {
+  const std::vector<Found> found = formats_of(text);
+  return found.size() == 1 ? found[0].format : std::string();
+}
 
 std::string time_format_advice(const OptionSpelling& spelling, std::string_view text) {
   std::vector<std::string> found;
-  for (const DateForm& date : dates) {
-    if (!found.empty() && date.order.empty()) continue;
-    const std::string format = whole_format(date.format, text);
-    if (format.empty()) continue;
+  for (const auto& [format, order] : formats_of(text)) {
     const std::string option = spell(spelling, "time-format", format);
-    found.push_back(date.order.empty() ? option : fmt::format("{} ({})", option, date.order));
+    found.push_back(order.empty() ? option : fmt::format("{} ({})", option, order));
   }
   return found.empty() ? std::string() : fmt::format("{} reads it", fmt::join(found, " or "));
 }

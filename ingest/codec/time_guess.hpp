@@ -12,4 +12,7 @@ namespace deltamatch::ingest {
 /// be meant either way, it says both. Empty if no format of many that are tried reads it.
 [[nodiscard]] std::string time_format_advice(const OptionSpelling& spelling, std::string_view text);
 
+/// The format that reads such a time. Empty if there is none, or the month and the day may be meant either way.
+[[nodiscard]] std::string clear_time_format(std::string_view text);
+
 }  // namespace deltamatch::ingest

@@ -273,6 +273,23 @@ class Remedies(harness.CliTest):
         for header, says in (("~from,~to,~label", "'source=~from,target=~to,label=~label'"),):
             self.leads_to(f"{header}\n{rows}", edges, "--format", "csv", says=f"--columns {says}")
 
+    def test_an_export_of_a_bank_needs_one_refusal(self):
+        rows = ["Buchungstag;Auftraggeber;Empfaenger;Betrag;Verwendungszweck", '30.03.2026 23:58:35;NL38;DE64;5.125,07;"Essen; Kino"']
+        says = ("--columns source=Auftraggeber,target=Empfaenger,time=Buchungstag --time-format '%d.%m.%Y %H:%M:%S'; "
+                "if patterns ask for amounts, add --edges events --attributes 'amount:decimal(2)=Betrag' --decimal comma\n")
+        self.leads_to("\n".join(rows) + "\n", [("NL38", "", "DE64")], says=says)
+        options = shlex.split(says.replace("; if patterns ask for amounts, add", ""))
+        self.write("bank.csv", "\n".join(rows) + "\n")
+        read = self.run_program("convert", "bank.csv", "-", "--to", "jsonl", *options)
+        self.assertEqual(json.loads(read.out), {"source": "NL38", "target": "DE64", "time": 1774915115000000, "amount": "5125.07"})
+
+    def test_amounts_and_times_that_may_be_meant_either_way_are_not_guessed(self):
+        for amount, reads in (("1,200", ""), ("1.200", ""), ("12,50", " --decimal comma"), ("1,200.50", " --decimal point"), ("12.50", "")):
+            self.write("bank.csv", f"txn_id;payer;payee;date;amount\n7;a;b;01/02/2026;{amount}\n")
+            self.fails(1, "match", "--graph", "bank.csv", "--query", EDGE,
+                       says=f"--columns source=payer,target=payee,time=date; if patterns ask for amounts, add --edges keyed --attributes "
+                            f"'amount:decimal(2)=amount'{reads}\n")
+
     def test_an_export_with_rows_of_vertices(self):
         text = '"_id","_labels","name","_start","_end","_type"\n"0",":P","Al, B",,,\n"1",":P","Bo",,,\n,,,"0","1","KNOWS"\n'
         self.leads_to(text, [(0, "KNOWS", 1)], says="--columns source=_start,target=_end,label=_type")
