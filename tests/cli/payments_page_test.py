@@ -22,21 +22,16 @@ class PaymentsPage(harness.CliTest):
         (self.dir / "config").symlink_to(ROOT / "config")
         commands = [entry for entry in page.commands((ROOT / "docs/guide/payments.md").read_text()) if not KAFKA.search(entry[1])]
         self.assertGreater(len(commands), 12)
-        variables = ""  # commands that set one hold for all that follow
         for section, command, lines in commands:
             name = page.written_file(command)
             if name and not (self.dir / name).exists():
                 self.write(name, "".join(line + "\n" for line in lines))
                 continue
-            if re.match(r"\w+=", command):
-                self.assertEqual(lines, [])
-                variables += command + "\n"
-                continue
-            done = subprocess.run(["bash", "-c", variables + command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
-                                  cwd=self.dir, timeout=60, env={**os.environ, "PATH": f"{self.dir}/bin:{os.environ['PATH']}"})
+            done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, cwd=self.dir, timeout=60,
+                                  env={**os.environ, "PATH": f"{self.dir}/bin:{os.environ['PATH']}"})
             with self.subTest(section=section, command=command):
                 expected = page.expression(lines)
-                self.assertRegex(done.stdout.replace("\r\n", "\n"), rf"\A{expected}\Z")
+                self.assertRegex(done.stdout.removeprefix("\ufeff").replace("\r\n", "\n") + done.stderr, rf"\A{expected}\Z")
 
 
 if __name__ == "__main__":
