@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "deltamatch/labels.hpp"
+#include "deltamatch/value_text.hpp"
 #include "ingest/codec/fields.hpp"
 #include "ingest/text/json_text.hpp"
 
@@ -42,16 +43,6 @@ void append_time(std::string& out, const Update& update) {
   if (!update.time) return;
   out += R"(,"time":)";
   append_number(out, *update.time);
-}
-
-/// A decimal's digits with the point.
-std::string decimal_text(std::int64_t digits, std::uint8_t scale) {
-  std::string text = std::to_string(digits);
-  if (scale == 0) return text;
-  const std::size_t sign = digits < 0 ? 1 : 0;
-  const std::size_t least = sign + scale + 1;
-  if (text.size() < least) text.insert(sign, least - text.size(), '0');
-  return text.insert(text.size() - scale, ".");
 }
 
 void append_value(std::string& out, const AttributeValue& value, const AttributeType& type) {

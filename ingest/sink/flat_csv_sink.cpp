@@ -9,16 +9,29 @@
 #include <vector>
 
 #include "deltamatch/error.hpp"
+#include "deltamatch/value_text.hpp"
 #include "ingest/sink/file_sink.hpp"
 #include "ingest/sink/match_text.hpp"
 #include "ingest/sink/sinks.hpp"
 #include "ingest/sink/value_text.hpp"
 #include "ingest/text/csv_text.hpp"
 #include "ingest/text/json_text.hpp"
-#include "ingest/text/time_text.hpp"
 
 namespace deltamatch::ingest {
 namespace {
+
+/// Appends a time in UTC as spreadsheets of all countries read it: 2026-01-31 10:00:00. Milliseconds follow behind `decimal` if
+/// there are any.
+void append_sheet_time(std::string& out, Timestamp time, char decimal) {
+  std::string text = time_text(time);
+  text.pop_back();  // Z
+  text[text.find('T')] = ' ';
+  if (const std::size_t point = text.find('.'); point != std::string::npos) {
+    text[point] = decimal;
+    text.resize(point + (text.compare(point + 1, 3, "000") == 0 ? 0 : 4));
+  }
+  out += text;
+}
 
 /// Indices of columns.
 struct EdgeColumns {

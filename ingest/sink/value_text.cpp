@@ -6,26 +6,13 @@
 #include <string_view>
 #include <variant>
 
+#include "deltamatch/value_text.hpp"
 #include "ingest/text/json_text.hpp"
-#include "ingest/text/time_text.hpp"
 
 namespace deltamatch::ingest {
 namespace {
 
 using Kind = AttributeType::Kind;
-
-void append_decimal(std::string& out, std::int64_t number, std::size_t scale) {
-  // The magnitude of the least number does not fit a signed one.
-  const std::uint64_t magnitude = number < 0 ? 0 - static_cast<std::uint64_t>(number) : static_cast<std::uint64_t>(number);
-  std::string digits;
-  append_number(digits, magnitude);
-  if (digits.size() <= scale) digits.insert(0, scale + 1 - digits.size(), '0');
-  if (number < 0) out += '-';
-  out.append(digits, 0, digits.size() - scale);
-  if (scale == 0) return;
-  out += '.';
-  out.append(digits, digits.size() - scale);
-}
 
 void append_real(std::string& out, double number) {
   std::array<char, 32> digits;
@@ -44,7 +31,7 @@ struct ValueWriter {
   void operator()(std::string_view value) const { out += value; }
   void operator()(std::int64_t value) const {
     if (type.kind == Kind::decimal) {
-      append_decimal(out, value, type.scale);
+      out += decimal_text(value, type.scale);
     } else if (type.kind == Kind::time) {
       append_time_text(out, value, times);
     } else {
@@ -56,8 +43,10 @@ struct ValueWriter {
 }  // namespace
 
 void append_time_text(std::string& out, Timestamp time, TimeForm times) {
-  if (times == TimeForm::iso) return append_iso_time(out, time);
-  append_number(out, time);
+  if (times == TimeForm::iso)
+    out += time_text(time);
+  else
+    append_number(out, time);
 }
 
 void append_time_json(std::string& out, Timestamp time, TimeForm times) {

@@ -9,6 +9,8 @@
 #include <limits>
 #include <utility>
 
+#include "deltamatch/value_text.hpp"
+
 namespace deltamatch::condition {
 namespace {
 
@@ -60,12 +62,16 @@ std::optional<int> take_digits(std::string_view& text, std::size_t count) noexce
   return number;
 }
 
-/// Takes the digits behind a decimal point off the text, as microseconds. Finer digits must be 0.
-std::optional<std::int64_t> take_fraction(std::string_view& text) noexcept {
+/// How exactly a text must say what it means. lenient: finer digits than microseconds are dropped, and a time without a zone is
+/// in UTC.
+enum class Rigour : std::uint8_t { strict, lenient };
+
+/// Takes the digits behind a decimal point off the text, as microseconds. Finer digits must be 0, unless they are dropped.
+std::optional<std::int64_t> take_fraction(std::string_view& text, Rigour rigour = Rigour::strict) noexcept {
   if (text.empty() || !is_digit(text[0])) return std::nullopt;
   std::int64_t result = 0;
   for (std::int64_t value = microseconds_per_second / 10; !text.empty() && is_digit(text[0]); value /= 10) {
-    if (value == 0 && text[0] != '0') return std::nullopt;
+    if (value == 0 && text[0] != '0' && rigour == Rigour::strict) return std::nullopt;
     result += value * (text[0] - '0');
     text.remove_prefix(1);
   }
@@ -84,17 +90,6 @@ std::optional<int> take_zone(std::string_view& text) noexcept {
   return sign * (*hours * 60 + *minutes);
 }
 
-std::string decimal_text(const Decimal& number) {
-  const bool negative = number.digits < 0;
-  std::string digits = fmt::format("{}", number.digits);
-  if (negative) digits.erase(0, 1);
-  if (number.scale > 0) {
-    if (digits.size() <= number.scale) digits.insert(0, number.scale + 1 - digits.size(), '0');
-    digits.insert(digits.size() - number.scale, 1, '.');
-  }
-  return (negative ? "-" : "") + digits;
-}
-
 std::string duration_text(const Duration& duration) {
   auto unit = units.begin();
   for (auto candidate = units.begin(); candidate != units.end(); ++candidate) {
@@ -103,18 +98,7 @@ std::string duration_text(const Duration& duration) {
   return fmt::format("{}{}", duration.microseconds / unit->second, unit->first);
 }
 
-std::string instant_text(const Instant& instant) {
-  using namespace std::chrono;
-  const sys_time<microseconds> time{microseconds(instant.microseconds)};
-  const auto day = floor<days>(time);
-  const year_month_day date{day};
-  const hh_mm_ss clock{time - day};
-  std::string text =
-      fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                  static_cast<unsigned>(date.day()), clock.hours().count(), clock.minutes().count(), clock.seconds().count());
-  if (clock.subseconds().count() != 0) text += fmt::format(".{:06}", clock.subseconds().count());
-  return "datetime('" + text + "Z')";
-}
+std::string instant_text(const Instant& instant) { return "datetime('" + time_text(instant.microseconds) + "')"; }
 
 std::string string_text(std::string_view text) {
   std::string result = "'";
@@ -223,7 +207,9 @@ std::optional<Duration> read_iso_duration(std::string_view text) {
   return Duration{total};
 }
 
-std::optional<Instant> read_instant(std::string_view text) {
+namespace {
+
+std::optional<Timestamp> read_time(std::string_view text, Rigour rigour) {
   using namespace std::chrono;
   const auto years = take_digits(text, 4);
   if (!years || !take(text, "-")) return std::nullopt;
@@ -234,7 +220,7 @@ std::optional<Instant> read_instant(std::string_view text) {
   const year_month_day date{year(*years), month(static_cast<unsigned>(*months)), std::chrono::day(static_cast<unsigned>(*day))};
   if (!date.ok()) return std::nullopt;
   sys_time<microseconds> time{sys_days(date)};
-  if (text.empty()) return Instant{time.time_since_epoch().count()};
+  if (text.empty()) return time.time_since_epoch().count();
   if (!take(text, "T") && !take(text, " ")) return std::nullopt;
   const auto hour = take_digits(text, 2);
   if (!hour || *hour > 23 || !take(text, ":")) return std::nullopt;
@@ -246,22 +232,30 @@ std::optional<Instant> read_instant(std::string_view text) {
     if (!second || *second > 59) return std::nullopt;
     time += seconds(*second);
     if (take(text, ".")) {
-      const auto fraction = take_fraction(text);
+      const auto fraction = take_fraction(text, rigour);
       if (!fraction) return std::nullopt;
       time += microseconds(*fraction);
     }
   }
+  if (text.empty() && rigour == Rigour::lenient) return time.time_since_epoch().count();
   const auto zone = take_zone(text);
   if (!zone || !text.empty()) return std::nullopt;
   time -= minutes(*zone);
-  return Instant{time.time_since_epoch().count()};
+  return time.time_since_epoch().count();
+}
+
+}  // namespace
+
+std::optional<Instant> read_instant(std::string_view text) {
+  const auto time = read_time(text, Rigour::strict);
+  return time ? std::optional(Instant{*time}) : std::nullopt;
 }
 
 std::string to_text(const Literal& literal) {
   struct Writer {
     std::string operator()(std::monostate /*null*/) const { return "NULL"; }
     std::string operator()(bool value) const { return value ? "TRUE" : "FALSE"; }
-    std::string operator()(const Decimal& value) const { return decimal_text(value); }
+    std::string operator()(const Decimal& value) const { return decimal_text(value.digits, value.scale); }
     std::string operator()(const std::string& value) const { return string_text(value); }
     std::string operator()(const Duration& value) const { return duration_text(value); }
     std::string operator()(const Instant& value) const { return instant_text(value); }
@@ -270,3 +264,20 @@ std::string to_text(const Literal& literal) {
 }
 
 }  // namespace deltamatch::condition
+
+namespace deltamatch {
+
+std::optional<Timestamp> parse_time(std::string_view text) { return condition::read_time(text, condition::Rigour::lenient); }
+
+std::optional<std::int64_t> parse_decimal(std::string_view text, unsigned scale) {
+  const bool negative = text.starts_with('-');
+  const auto number = negative ? condition::read_negative_decimal(text.substr(1)) : condition::read_decimal(text);
+  if (!number || number->scale > scale || scale > condition::max_scale) return std::nullopt;
+  std::int64_t digits = number->digits;
+  for (unsigned places = number->scale; places < scale; ++places) {
+    if (__builtin_mul_overflow(digits, 10, &digits)) return std::nullopt;
+  }
+  return digits;
+}
+
+}  // namespace deltamatch

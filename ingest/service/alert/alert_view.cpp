@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "deltamatch/error.hpp"
-#include "ingest/text/time_text.hpp"
+#include "deltamatch/value_text.hpp"
 
 namespace deltamatch::ingest {
 namespace {
@@ -108,10 +108,7 @@ std::string value_text(const Json& value) {
 }
 
 std::string time_text(const Json& time) {
-  if (!time.is_number_integer()) return value_text(time);
-  std::string text;
-  append_iso_time(text, time.get<Timestamp>());
-  return text;
+  return time.is_number_integer() ? deltamatch::time_text(time.get<Timestamp>()) : value_text(time);
 }
 
 std::string clipped(std::string_view text, std::size_t most) {

@@ -9,7 +9,6 @@
 #include "ingest/sink/sinks.hpp"
 #include "ingest/sink/value_text.hpp"
 #include "ingest/text/csv_text.hpp"
-#include "ingest/text/time_text.hpp"
 #include "support.hpp"
 
 namespace deltamatch::ingest {
@@ -162,24 +161,6 @@ TEST(MatchForms, EachTypeOfAttributeHasItsText) {
   EXPECT_EQ(both({Kind::symbol, 0}, std::string_view("a\"b")), "\"a\\\"b\" a\"b");
   EXPECT_EQ(both({Kind::time, 0}, noon), "1767614400000000 1767614400000000");
   EXPECT_EQ(both({Kind::time, 0}, noon, TimeForm::iso), "\"2026-01-05T12:00:00Z\" 2026-01-05T12:00:00Z");
-}
-
-std::string iso(Timestamp time) {
-  std::string out;
-  append_iso_time(out, time);
-  return out;
-}
-
-TEST(TimeText, IsIso8601InUtc) {
-  EXPECT_EQ(iso(0), "1970-01-01T00:00:00Z");
-  EXPECT_EQ(iso(-1), "1969-12-31T23:59:59.999999Z");
-  EXPECT_EQ(iso(1), "1970-01-01T00:00:00.000001Z");
-  EXPECT_EQ(iso(951'782'400'000'000), "2000-02-29T00:00:00Z");
-  EXPECT_EQ(iso(-62'167'219'200'000'000), "0000-01-01T00:00:00Z");
-  EXPECT_EQ(iso(-62'167'219'200'000'001), "-000001-12-31T23:59:59.999999Z");
-  EXPECT_EQ(iso(253'402'300'800'000'000), "+010000-01-01T00:00:00Z");
-  EXPECT_EQ(iso(std::numeric_limits<Timestamp>::max()), "+294247-01-10T04:00:54.775807Z");
-  EXPECT_EQ(iso(std::numeric_limits<Timestamp>::min()), "-290308-12-21T19:59:05.224192Z");
 }
 
 TEST(CsvText, NoTextBecomesAFormula) {

@@ -1,11 +1,13 @@
-#include "ingest/text/time_text.hpp"
+#include "deltamatch/value_text.hpp"
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <string>
 
-namespace deltamatch::ingest {
+namespace deltamatch {
 namespace {
 
 constexpr std::int64_t second = 1'000'000;
@@ -30,8 +32,10 @@ Date date_of(std::int64_t days) noexcept {
   return {year + era * 400 + (month >= 10 ? 1 : 0), month < 10 ? month + 3 : month - 9, in_year - (153 * month + 2) / 5 + 1};
 }
 
-/// Appends the date, `between` and the time of the day in whole seconds. Returns the microseconds that are left.
-std::int64_t append_seconds(std::string& out, Timestamp time, char between) {
+}  // namespace
+
+std::string time_text(Timestamp time) {
+  std::string out;
   const std::int64_t days = time / day - (time % day < 0 ? 1 : 0);
   const std::int64_t in_day = time % day + (time % day < 0 ? day : 0);
   const Date date = date_of(days);
@@ -42,22 +46,19 @@ std::int64_t append_seconds(std::string& out, Timestamp time, char between) {
     fmt::format_to(end, "{:+07}", date.year);
   }
   const std::int64_t seconds = in_day / second;
-  fmt::format_to(end, "-{:02}-{:02}{}{:02}:{:02}:{:02}", date.month, date.day, between, seconds / 3'600, seconds / 60 % 60,
-                 seconds % 60);
-  return in_day % second;
-}
-
-}  // namespace
-
-void append_iso_time(std::string& out, Timestamp time) {
-  if (const std::int64_t rest = append_seconds(out, time, 'T'); rest != 0)
-    fmt::format_to(std::back_inserter(out), ".{:06}", rest);
+  fmt::format_to(end, "-{:02}-{:02}T{:02}:{:02}:{:02}", date.month, date.day, seconds / 3'600, seconds / 60 % 60, seconds % 60);
+  if (in_day % second != 0) fmt::format_to(end, ".{:06}", in_day % second);
   out += 'Z';
+  return out;
 }
 
-void append_sheet_time(std::string& out, Timestamp time, char decimal) {
-  const std::int64_t milliseconds = append_seconds(out, time, ' ') / 1'000;
-  if (milliseconds != 0) fmt::format_to(std::back_inserter(out), "{}{:03}", decimal, milliseconds);
+std::string decimal_text(std::int64_t digits, unsigned scale) {
+  std::string text = std::to_string(digits);
+  if (scale == 0) return text;
+  const std::size_t sign = digits < 0 ? 1 : 0;
+  const std::size_t least = sign + scale + 1;
+  if (text.size() < least) text.insert(sign, least - text.size(), '0');
+  return text.insert(text.size() - scale, ".");
 }
 
-}  // namespace deltamatch::ingest
+}  // namespace deltamatch
