@@ -1,6 +1,10 @@
 // External vertex ids: an application names a vertex by a 64-bit integer or a string.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "deltamatch needs C++20: compile with -std=c++20"
+#endif
+
 #include <compare>
 #include <concepts>
 #include <cstddef>

@@ -62,8 +62,9 @@ void validate(const Query& query, std::string_view where);
 [[nodiscard]] std::vector<Query> variants(const Query& query);
 
 /// Parses the pattern language, e.g. "(a:A)-[:PAYS]->(b:A)-[:PAYS]->(a)"; docs/reference/patterns.md defines it. The result is
-/// valid. Throws Error(configuration) that shows the text and points at the column. Errors call the source `where`.
-[[nodiscard]] Query parse_pattern(std::string_view text, std::string_view name, std::string_view where = "pattern");
+/// valid. Throws Error(configuration) that shows the text and points at the column. Errors call the source `where`, which by
+/// default is "query NAME", or "pattern" without a name.
+[[nodiscard]] Query parse_pattern(std::string_view text, std::string_view name, std::string_view where = {});
 
 /// Parses a query graph in the t/v/e format. Its lines are `t N M` (optional), `v id label [degree]` and `e u v [label]`. The
 /// label `*` means any label, and an edge without a label matches any. Vertices are named by their ids. `directed` says whether

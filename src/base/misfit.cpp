@@ -10,6 +10,10 @@ namespace {
 
 constexpr std::size_t shown_of_symbol = 40;
 
+std::string counted(std::size_t number, const std::string& thing) {
+  return std::to_string(number) + ' ' + thing + (number == 1 ? "" : "s");
+}
+
 /// A value as a message shows it.
 std::string shown(const AttributeValue& value) {
   if (const auto* boolean = std::get_if<bool>(&value)) return *boolean ? "the boolean true" : "the boolean false";
@@ -46,8 +50,8 @@ std::optional<Misfit> find_misfit(const Schema& schema, const Update& update) {
   if (!misfit) return std::nullopt;
   if (values.size() != attributes.size()) {
     return Misfit{{},
-                  "the record has " + std::to_string(values.size()) + " values, but " + (edge ? "edges" : "vertices") +
-                      " have " + std::to_string(attributes.size()) + " attributes"};
+                  "the record has " + counted(values.size(), "value") + ", but " + (edge ? "edges" : "vertices") + " have " +
+                      counted(attributes.size(), "attribute")};
   }
   const Attribute& attribute = attributes[*misfit];
   return Misfit{attribute.name,

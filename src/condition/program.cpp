@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <utility>
+#include <vector>
 
 #include "base/nearest.hpp"
 #include "condition/counted.hpp"
@@ -72,6 +74,17 @@ double power_of_ten(std::uint32_t exponent) noexcept {
   double result = 1;
   for (; exponent > 0; --exponent) result *= 10;
   return result;
+}
+
+/// The comparison within `whole` that has this normal form, whose sides may be exchanged. Null if there is none.
+const Expression* as_written(const Expression& whole, const Expression& normal,  // NOLINT(misc-no-recursion)
+                             EdgeNumbers edges) {
+  const bool compares = whole.kind >= Kind::less && whole.kind <= Kind::not_equal;
+  if (compares && normal_form(whole, edges) == normal) return &whole;
+  for (const Expression& part : whole.operands) {
+    if (const Expression* found = as_written(part, normal, edges)) return found;
+  }
+  return nullptr;
 }
 
 class Compiler {
@@ -399,10 +412,13 @@ class Compiler {
       to_id(node, right, 0);
       return ordered(node.kind, Operation::less_id, Operation::less_equal_id, Operation::equal_id);
     }
-    refuse(node, fmt::format("compares {} with {}", name_of(left.family), name_of(right.family)), remedy_for(left, right));
+    const bool constant = std::ranges::any_of(node.operands, [](const auto& each) { return each.kind == Kind::literal; });
+    refuse(node, fmt::format("compares {} with {}", name_of(left.family), name_of(right.family)),
+           remedy_for(left, right, constant));
   }
 
-  static std::string_view remedy_for(const Type& left, const Type& right) noexcept {
+  /// `constant`: one of the two is a literal.
+  static std::string_view remedy_for(const Type& left, const Type& right, bool constant) noexcept {
     const auto either = [&](Family a, Family b) {
       return (left.family == a && right.family == b) || (left.family == b && right.family == a);
     };
@@ -411,7 +427,7 @@ class Compiler {
     if (either(Family::time, Family::text)) return "write instants as datetime('2026-01-31T10:00:00Z')";
     if (either(Family::duration, Family::exact)) return "give the number a unit: 24h";
     if (either(Family::exact, Family::text)) return "give a number, without quotes";
-    if (either(Family::symbol, Family::exact)) return "put the value in quotes, or declare numbers as decimal(2) or int";
+    if (either(Family::symbol, Family::exact) && constant) return "put the value in quotes, or declare numbers as decimal(2) or int";
     return "compare values of one type";
   }
 
@@ -511,7 +527,11 @@ class Compiler {
   }
 
   [[noreturn]] void refuse(const Expression& node, std::string_view what, std::string_view remedy) const {
-    throw Error(ErrorKind::configuration, where_, fmt::format("'{}' {}", to_text(node, query_), what), remedy);
+    std::vector<std::uint32_t> own(query_.edges.size());
+    std::iota(own.begin(), own.end(), 0U);
+    const Expression* written = query_.where ? as_written(*query_.where, node, own) : nullptr;
+    throw Error(ErrorKind::configuration, where_,
+                fmt::format("'{}' {}", to_text(written != nullptr ? *written : node, query_), what), remedy);
   }
 
   const Schema& schema_;

@@ -139,7 +139,7 @@ std::vector<QueryId> Engine::replace_queries(std::span<const QueryId> removed, s
   std::vector<std::unique_ptr<QueryFamily>> fresh;
   for (const auto& [query, options] : added) {
     if (!names.insert(query.name).second && !query.name.empty()) {
-      throw Error(ErrorKind::configuration, "query '" + query.name + "'", "another standing query has this name",
+      throw Error(ErrorKind::configuration, "query " + query.name, "another standing query has this name",
                   "give each query its own name");
     }
     fresh.push_back(std::make_unique<QueryFamily>(query, options, call->graph, call->options.allowed_lateness));

@@ -461,7 +461,8 @@ class PatternParser final : public CountedPatterns {
 }  // namespace query
 
 Query parse_pattern(std::string_view text, std::string_view name, std::string_view where) {
-  const query::SourceText source(text, where);
+  const std::string by_name = name.empty() ? "pattern" : "query " + std::string(name);
+  const query::SourceText source(text, where.empty() ? by_name : where);
   query::Tokens tokens(source);
   return query::PatternParser(tokens, name).parse();
 }

@@ -87,7 +87,7 @@ class BinarySchema(harness.CliTest):
         old = self.without_schema("old.dmu")
         declare = "declare the attributes that the stream was written with, in their order, in --edges, --attributes and"
         for schema, cause in (((), "the record has 2 values, but edges have 0 attributes"),
-                              ((*KEYED, "--attributes", "amount:decimal(2)"), "the record has 2 values, but edges have 1 attributes"),
+                              ((*KEYED, "--attributes", "amount:decimal(2)"), "the record has 2 values, but edges have 1 attribute"),
                               ((*KEYED, "--attributes", "channel:symbol,amount:decimal(2)"),
                                "the attribute `channel` is symbol, but has the integer 1050")):
             self.fails(1, "convert", old, "a.jsonl", "--to", "jsonl", *schema, says=["old.dmu: record 1: bad_value: " + cause, declare])

@@ -65,6 +65,7 @@ TEST(FindMisfit, NamesAttributeAndValue) {
   EXPECT_EQ(edge({"12.50", {}, {}}), "the attribute `amount` is decimal(2), but has the text `12.50`");
   EXPECT_THAT(edge({{}, std::string_view(std::string(1025, 'x')), {}}), HasSubstr("a text of 1025 bytes, `xxxx"));
   EXPECT_EQ(edge({{}, {}}), "the record has 2 values, but edges have 3 attributes");
+  EXPECT_EQ(edge({{}}), "the record has 1 value, but edges have 3 attributes");
   EXPECT_EQ(edge({{}, {}, {}, {}}), "the record has 4 values, but edges have 3 attributes");
   EXPECT_EQ(message(UpdateKind::insert_vertex, {true}), "the attribute `country` is symbol, but has the boolean true");
   EXPECT_EQ(message(UpdateKind::delete_vertex, {true}), "");

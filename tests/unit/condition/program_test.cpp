@@ -211,6 +211,8 @@ TEST(ConditionTypes, FaultsNameThePartAndTheRemedy) {
   EXPECT_THAT(fault("a.time > 5"), HasSubstr("vertices have no attribute 'time'"));
   EXPECT_THAT(fault("t.s < 'web'"), HasSubstr("'t.s < 'web'' orders texts; compare texts with =, <> or IN, or declare"));
   EXPECT_THAT(fault("t.s = 5"), HasSubstr("put the value in quotes, or declare numbers as decimal(2) or int"));
+  EXPECT_THAT(fault("t.s > t.d"), HasSubstr("'t.s > t.d' compares a number with a text; compare values of one type"));
+  EXPECT_THAT(fault("t.i < 5 AND t.b >= t.d"), HasSubstr("'t.b >= t.d' compares a number with a truth value"));
   EXPECT_THAT(fault("t.i = '5'"), HasSubstr("give a number, without quotes"));
   EXPECT_THAT(fault("t.time < 24h"), HasSubstr("compare t2.time - t1.time with a duration"));
   EXPECT_THAT(fault("t.time - u.time < 24"), HasSubstr("give the number a unit"));

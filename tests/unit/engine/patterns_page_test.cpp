@@ -176,7 +176,7 @@ class PatternsPage : public testing::Test {
   /// The lines "finds ..." of a pattern, in order, or the message of its refusal.
   Strings answer(const std::string& pattern) {
     try {
-      const Query query = parse_pattern(pattern, "example");
+      const Query query = parse_pattern(pattern, "example", "pattern");
       EXPECT_EQ(parse_pattern(to_pattern(query), "example"), query) << pattern;
       Engine engine({.threads = 1, .schema = schema()});
       engine.add_query(query, {.list = true});

@@ -53,20 +53,20 @@ TEST(AlertClause, IsAPartOfTheIdentity) {
 }
 
 TEST(AlertClause, IsRefusedAtItsPlace) {
-  EXPECT_EQ(fault("(a)-->(b) ALERT (a)").substr(0, 40), "pattern:1:17: expected ONCE, but found '");
-  EXPECT_EQ(fault("(a)-->(b) ALERT ONCE EVERY 1h").substr(0, 39), "pattern:1:22: expected PER, but found '");
-  EXPECT_EQ(fault("(a)-->(b) ALERT ONCE PER EVERY 1h").substr(0, 53), "pattern:1:26: expected the name of a vertex, but foun");
-  EXPECT_EQ(fault("(a)-->(b) ALERT ONCE PER (a)").substr(0, 50), "pattern:1:29: expected EVERY, but the text ends; w");
-  EXPECT_EQ(fault("(a)-->(b) ALERT ONCE PER (a) EVERY 0s").substr(0, 47), "pattern:1:36: EVERY needs a positive duration; ");
-  EXPECT_EQ(fault("(a)-->(b) ALERT ONCE PER (a) EVERY hour").substr(0, 30), "pattern:1:36: expected a durat");
-  EXPECT_EQ(fault("(a)-->(b) ALERT ONCE PER (x) EVERY 1h").substr(0, 43), "pattern:1:27: no vertex is named 'x'; name ");
-  EXPECT_EQ(fault("(a)-[t:T]->(b) ALERT ONCE PER (t) EVERY 1h").substr(0, 33), "pattern:1:32: 't' is an edge; nam");
-  EXPECT_EQ(fault("(a)-->(b) ALERT ONCE PER (a, a) EVERY 1h").substr(0, 47), "pattern:1:30: the vertex 'a' is named twice; na");
+  EXPECT_EQ(fault("(a)-->(b) ALERT (a)").substr(0, 40), "query q:1:17: expected ONCE, but found '");
+  EXPECT_EQ(fault("(a)-->(b) ALERT ONCE EVERY 1h").substr(0, 39), "query q:1:22: expected PER, but found '");
+  EXPECT_EQ(fault("(a)-->(b) ALERT ONCE PER EVERY 1h").substr(0, 53), "query q:1:26: expected the name of a vertex, but foun");
+  EXPECT_EQ(fault("(a)-->(b) ALERT ONCE PER (a)").substr(0, 50), "query q:1:29: expected EVERY, but the text ends; w");
+  EXPECT_EQ(fault("(a)-->(b) ALERT ONCE PER (a) EVERY 0s").substr(0, 47), "query q:1:36: EVERY needs a positive duration; ");
+  EXPECT_EQ(fault("(a)-->(b) ALERT ONCE PER (a) EVERY hour").substr(0, 30), "query q:1:36: expected a durat");
+  EXPECT_EQ(fault("(a)-->(b) ALERT ONCE PER (x) EVERY 1h").substr(0, 43), "query q:1:27: no vertex is named 'x'; name ");
+  EXPECT_EQ(fault("(a)-[t:T]->(b) ALERT ONCE PER (t) EVERY 1h").substr(0, 33), "query q:1:32: 't' is an edge; nam");
+  EXPECT_EQ(fault("(a)-->(b) ALERT ONCE PER (a, a) EVERY 1h").substr(0, 47), "query q:1:30: the vertex 'a' is named twice; na");
   EXPECT_EQ(fault("(a)-->(b) ALERT ONCE PER (a) EVERY 1h WITHIN 1h").substr(0, 41),
-            "pattern:1:39: WITHIN after ALERT or EMIT;");
+            "query q:1:39: WITHIN after ALERT or EMIT;");
   EXPECT_EQ(fault("(a)-->(b) ALERT ONCE PER (a) EVERY 1h ALERT ONCE PER (b) EVERY 1h").substr(0, 30),
-            "pattern:1:39: a second ALERT; ");
-  EXPECT_EQ(fault("(a)-->(b) ALERT ONCE PER (a) EVERY 1h (c)").substr(0, 35), "pattern:1:39: expected ALERT, EMIT ");
+            "query q:1:39: a second ALERT; ");
+  EXPECT_EQ(fault("(a)-->(b) ALERT ONCE PER (a) EVERY 1h (c)").substr(0, 35), "query q:1:39: expected ALERT, EMIT ");
 }
 
 constexpr std::string_view unconfirmed =
@@ -82,8 +82,8 @@ TEST(AlertClause, EmitFinalStandsBeforeOrBehindAlertOnce) {
 }
 
 TEST(AlertClause, EmitFinalNeedsALatestTimeOfAllThatIsCounted) {
-  EXPECT_EQ(fault("(a)-[t:T]->(b) EMIT LAST").substr(0, 39), "pattern:1:21: expected FINAL, but found");
-  EXPECT_EQ(fault("(a)-[t:T]->(b) EMIT FINAL").substr(0, 48), "pattern:1:16: EMIT FINAL without COUNT or EXISTS");
+  EXPECT_EQ(fault("(a)-[t:T]->(b) EMIT LAST").substr(0, 39), "query q:1:21: expected FINAL, but found");
+  EXPECT_EQ(fault("(a)-[t:T]->(b) EMIT FINAL").substr(0, 48), "query q:1:16: EMIT FINAL without COUNT or EXISTS");
   const auto refused = [](std::string_view counted) {
     return fault("(a)-[t:T]->(b) WHERE NOT EXISTS { " + std::string(counted) + " } EMIT FINAL")
                .find("EMIT FINAL has to know") != std::string::npos;

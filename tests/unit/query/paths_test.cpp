@@ -124,7 +124,7 @@ TEST(PathSyntax, WhatIsWrongIsRefusedWithARemedy) {
       {"(a)-[t WHERE t.time < prev(t).time AND t.time > prev(t).time]->{2}(b)",
        "1:1: no length of the paths can satisfy the conditions; "},
   };
-  for (const auto& [text, expected] : cases) EXPECT_THAT(refusal(text), StartsWith("pattern:" + expected)) << text;
+  for (const auto& [text, expected] : cases) EXPECT_THAT(refusal(text), StartsWith("query q:" + expected)) << text;
 }
 
 TEST(Variants, HaveTheStepsInPlaceOfThePath) {

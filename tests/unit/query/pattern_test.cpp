@@ -148,7 +148,7 @@ RC_GTEST_PROP(PatternProperty, AnyTextIsAValidQueryOrAnError, ()) {
     RC_TAG("query");
   } catch (const Error& error) {
     RC_ASSERT(error.kind() == ErrorKind::configuration);
-    RC_ASSERT(std::string_view(error.what()).starts_with("pattern:"));
+    RC_ASSERT(std::string_view(error.what()).starts_with("query q:"));
     RC_ASSERT(std::string_view(error.what()).ends_with("^"));
   }
 }
