@@ -65,7 +65,8 @@ struct SpoolOptions {
   std::filesystem::path folder{};
 };
 
-/// A data graph with standing queries. Not thread-safe: one thread calls it, and it uses `threads` threads inside. Every call
+/// A data graph with standing queries. It uses `threads` threads inside, but is not thread-safe: threads that share an engine
+/// lock a mutex around each call, also if it is const. Two engines may run in two threads, with own backends. Every call
 /// succeeds, or it throws and leaves graph, queries and counters as they were. It throws Error or std::bad_alloc, or what a
 /// sink, a planner or `take` of for_each has thrown.
 ///
@@ -86,6 +87,9 @@ class Engine {
   /// Registers a standing query. Its matches are reported from the next batch on. Throws Error(configuration) if the query does
   /// not fit the graph (directed edges over undirected data) or if the options exclude each other. It also throws if another
   /// standing query has the name; any number of them may have the empty name.
+  ///
+  /// Edges that no standing query needs any more are gone (`retention`). If the new query's WITHIN is longer, it misses matches
+  /// with them. `retain` keeps edges for such queries.
   QueryId add_query(const Query& query, const QueryOptions& options = {});
   /// What ALERT ONCE remembers of the query is forgotten. Throws Error if the query does not exist.
   void remove_query(QueryId query);
@@ -135,8 +139,10 @@ class Engine {
 
   /// How long edges are kept for the conditions of the standing queries, in microseconds. 0: for ever, or as the window says.
   [[nodiscard]] Timestamp retention() const noexcept;
-  /// Sets how long edges are kept, from the next batch on. For an engine that repeats the batches of another one, in which all
-  /// its standing queries stood. Queries that are added or removed decide anew. A graph of simple edges keeps them for ever.
+  /// Sets how long edges are kept, from the next batch on; 0: for ever. Queries that are added or removed decide anew. This is
+  /// for queries that are to come later: give their longest WITHIN plus the allowed lateness. Standing queries that need more
+  /// miss matches. It is also for an engine that repeats the batches of another one, in which all its standing queries stood.
+  /// It does nothing under a window, or in a graph of simple edges.
   void retain(Timestamp retention);
 
   /// Whether a vertex whose attributes change gets a fresh number, because conditions of the standing queries read them.

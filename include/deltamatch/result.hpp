@@ -19,7 +19,7 @@ struct Ignored {
   std::uint64_t duplicate_insert = 0;  ///< the edge existed already
   std::uint64_t absent_delete = 0;     ///< the edge (or vertex) did not exist
   std::uint64_t superseded = 0;  ///< a later update of the edge in the batch replaced it, or a newer one (EventOrder::time)
-  std::uint64_t late = 0;        ///< the window had already passed the edge's time
+  std::uint64_t late = 0;        ///< the window, or the longest WITHIN, had already passed the edge's time
   std::uint64_t self_loop = 0;   ///< an insertion or deletion of an edge from a vertex to itself
   Ignored& operator+=(const Ignored& other) noexcept;
 };
@@ -71,6 +71,9 @@ struct BatchResult {
   std::uint64_t inserted = 0;  ///< edges in the net batch
   std::uint64_t deleted = 0;   ///< edges in the net batch, including expired ones
   std::uint64_t expired = 0;
+  /// Insertions of edges that came late: their time lies below the watermark by more than EngineOptions::allowed_lateness.
+  /// Patterns with WITHIN may miss matches with them. 0 if no query has WITHIN.
+  std::uint64_t out_of_order = 0;
   Ignored ignored{};
   std::vector<Reject> rejects{};      ///< ascending by index
   std::vector<QueryDelta> queries{};  ///< in order of registration

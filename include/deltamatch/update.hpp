@@ -35,8 +35,9 @@ struct Update {
   /// Whether this update belongs to the same record as the update before it. A record is applied or refused as a whole.
   bool continues = false;
   /// The time lies far ahead of the stream's, so it does not move the watermark. The window still uses it for this edge.
-  /// Without this, one wrong time far ahead moves the watermark there for good. All edges of before expire, and the records
-  /// that follow with right times are late. The engine does not judge times, so whoever makes updates sets this.
+  /// Without this, one wrong time far ahead moves the watermark there for good. All edges of before expire, or are too old for
+  /// WITHIN, and the records that follow with right times are late. The engine does not judge times, so whoever makes updates
+  /// sets this.
   bool ahead = false;
   /// A deletion that names its edge by its key alone (EdgeModel::keyed). Source, target and all labels say nothing then.
   bool by_key = false;

@@ -1,6 +1,7 @@
 // What an engine holds, and the steps of a batch that its parts share. Internal to engine.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -118,7 +119,7 @@ struct Engine::Impl {
   bool watches_vertices = false;
   std::uint64_t label_limit = default_label_limit;
   bool analyzing = false;
-  bool called = false;  // a call runs
+  std::atomic<bool> called = false;  // a call runs
 };
 
 /// A call of the engine while it runs. What it calls (sinks, planners, functions in options) may not call the engine. It shares
@@ -126,11 +127,10 @@ struct Engine::Impl {
 class Engine::Impl::Call {
  public:
   explicit Call(std::shared_ptr<Impl> engine) : engine_(std::move(engine)) {
-    if (engine_->called) {
-      throw Error(ErrorKind::usage, "engine", "a sink, a planner or another callback may not call its engine",
-                  "call the engine after the call that runs has returned");
+    if (engine_->called.exchange(true)) {
+      throw Error(ErrorKind::usage, "engine", "a sink, a planner, another callback or another thread called it during a call",
+                  "call the engine after the call that runs has returned; threads that share it lock a mutex around each call");
     }
-    engine_->called = true;
   }
   ~Call() { engine_->called = false; }
   Call(const Call&) = delete;

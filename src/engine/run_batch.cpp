@@ -161,9 +161,11 @@ void Engine::Impl::BatchRun::apply() {
     const bool windowed = engine.window && !engine.retains();
     engine.resolver.go_by_record(windowed && wanted_->record_by_record);
     engine.resolver.limit_rise(wanted_->record_by_record ? engine.longest_rise() : 0);
-    engine.resolver.mark_changes(
-        engine.retains() || (windowed && wanted_->record_by_record && !engine.standing.empty()) ||
-        std::ranges::any_of(engine.standing, [](const auto& entry) { return entry.second->query.within.has_value(); }));
+    const bool within =
+        std::ranges::any_of(engine.standing, [](const auto& entry) { return entry.second->query.within.has_value(); });
+    engine.resolver.mark_changes(engine.retains() || within ||
+                                 (windowed && wanted_->record_by_record && !engine.standing.empty()));
+    engine.resolver.count_late(within ? std::optional(engine.options.allowed_lateness) : std::nullopt);
     const auto relabelling = purpose_ == Purpose::start ? graph::Relabelling::whole_graph : graph::Relabelling::stream;
     resolved_ = &engine.resolver.resolve(*batch_, wanted_->on_reject, engine.watermark, relabelling, engine.watch.stop());
     stage_ = Stage::resolved;
@@ -172,6 +174,7 @@ void Engine::Impl::BatchRun::apply() {
     result_.inserted = resolved_->net.inserted.size();
     result_.deleted = resolved_->net.removed.size();
     result_.expired = resolved_->expired;
+    result_.out_of_order = resolved_->out_of_order;
     result_.ignored = resolved_->ignored;
     result_.rejects = resolved_->rejects;
     result_.watermark = resolved_->watermark;

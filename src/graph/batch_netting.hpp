@@ -27,7 +27,8 @@ struct ResolvedBatch {
   std::size_t consumed = 0;
   bool cut = false;  ///< the batch ends before the update `consumed`; the rest is another batch
   std::uint64_t expired = 0;
-  std::vector<Expired> passed{};  ///< edges that the watermark passes in this batch, ascending; all are removed by it
+  std::uint64_t out_of_order = 0;  ///< insertions of edges that came later than is allowed (BatchResolver::count_late)
+  std::vector<Expired> passed{};   ///< edges that the watermark passes in this batch, ascending; all are removed by it
   Ignored ignored;
   std::vector<Reject> rejects;
   std::optional<Timestamp> watermark;

@@ -65,6 +65,7 @@ const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject o
 /// must be read again without it.
 bool BatchResolver::read_all(const UpdateBatch& batch, OnReject on_reject, std::optional<Timestamp> watermark) {
   result_.ignored = {};
+  result_.out_of_order = 0;
   result_.rebound = false;
   result_.replaced = false;
   result_.consumed = updates_.size();
@@ -106,6 +107,7 @@ bool BatchResolver::read_all(const UpdateBatch& batch, OnReject on_reject, std::
     if (!refused) {
       if (!batch.sets_watermark()) see_times(updates_.subspan(first, last - first));
       note_running(last, false);
+      see_lateness(updates_.subspan(first, last - first));
       continue;
     }
     note_running(last, true);
@@ -243,6 +245,16 @@ void BatchResolver::see_times(std::span<const Update> record) {
   for (const Update& update : record) {
     if (update.time && !update.ahead && (!result_.watermark || *update.time > *result_.watermark))
       result_.watermark = update.time;
+  }
+}
+
+/// Counts the insertions of the last record read that came too late.
+void BatchResolver::see_lateness(std::span<const Update> record) {
+  if (!allowed_lateness_) return;
+  Timestamp least = 0;
+  if (__builtin_sub_overflow(running_.back(), *allowed_lateness_, &least)) return;
+  for (const Update& update : record) {
+    if (update.kind == UpdateKind::insert_edge && update.time && *update.time < least) ++result_.out_of_order;
   }
 }
 

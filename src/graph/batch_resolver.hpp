@@ -64,6 +64,9 @@ class BatchResolver {
   }
   /// Says whether resolved batches have marks, from the next batch on.
   void mark_changes(bool marked) noexcept { marks_ = marked; }
+  /// From now on, counts the insertions whose time lies below the running watermark by more than this. Nullopt: counts none. It
+  /// needs marks.
+  void count_late(std::optional<Timestamp> allowed) noexcept { allowed_lateness_ = allowed; }
   /// Says whether a batch expires edges as batches of one record each do, from the next batch on. An edge is then late if it
   /// has expired at its own running watermark. The batch is cut (ResolvedBatch::cut) before the first record
   /// - at which an edge expires that the batch inserts,
@@ -162,6 +165,7 @@ class BatchResolver {
   std::optional<Reject> read_record(std::size_t first, std::size_t last);
   void take_back(const Checkpoint& to);
   void see_times(std::span<const Update> record);
+  void see_lateness(std::span<const Update> record);
   void revert(const Undo& done) noexcept;
   std::optional<RejectReason> read(const Update& update, std::uint32_t index);
   std::optional<RejectReason> read_edge(const Update& update, std::uint32_t index);
@@ -269,6 +273,7 @@ class BatchResolver {
   std::vector<std::vector<Word>> old_values_;  // of vertices, as undo_ names them
   bool watches_vertices_ = false;
   bool retains_ = false;
+  std::optional<Timestamp> allowed_lateness_;
   bool marks_ = false;
   bool by_record_ = false;
   Timestamp longest_rise_ = 0;

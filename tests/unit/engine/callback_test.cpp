@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -18,9 +19,10 @@
 namespace deltamatch {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::StartsWith;
 
-constexpr const char* refusal = "engine: a sink, a planner or another callback may not call its engine; call the engine after";
+constexpr const char* refusal = "engine: a sink, a planner, another callback or another thread called it during a call; call";
 
 enum class Moment : std::uint8_t { begin, write, commit };
 
@@ -136,6 +138,18 @@ TEST(Callbacks, ASinkMayCatchTheRefusalAndAskForWhatIsConst) {
   EXPECT_EQ(sink.written, 5);
   EXPECT_EQ(engine.batch(), 1U);
   EXPECT_EQ(engine.graph().edges, 15U);
+}
+
+TEST(Callbacks, AnotherThreadMayNotCallTheEngineDuringACall) {
+  Engine engine;
+  engine.add_query(triangle, {.list = true});
+  std::string refused;
+  ActingSink sink(Moment::write,
+                  [&] { std::thread([&] { refused = refusal_of([&] { engine.process(triangles(1, 100)); }); }).join(); });
+  EXPECT_EQ(to_string(engine.process(triangles(5), OnReject::stop, &sink).queries.at(0).added), "5");
+  EXPECT_THAT(refused, StartsWith(refusal));
+  EXPECT_THAT(refused, EndsWith("threads that share it lock a mutex around each call"));
+  EXPECT_EQ(engine.batch(), 1U);
 }
 
 TEST(Callbacks, ASinkOfAWholeGraphMayNotCallItsEngine) {
