@@ -30,8 +30,24 @@ run(counts ${WORK}/build/by_hand)
 expect("${counts}" "batch 1: +1 -0\nbatch 2: +0 -1\n")
 run(counts ${WORK}/build/triangles)
 expect("${counts}" "batch 1: +1 -0\nbatch 2: +0 -1\n")
-run(amounts ${WORK}/build/payments)
-expect("${amounts}" "+ ann -p1 12.50-> bob -p2 12.00-> cy -p4 11.50->\nupdate 2: bad_value the attribute `amount` is decimal(2), but has the real 11.500000\n- ann -p1 12.50-> bob -p2 12.00-> cy -p4 11.50->\n")
+
+# The example to copy is a project of its own. Its file has one ring, one whose amounts fall too fast and one that takes a day.
+set(ring "ring  ann -> bob 55.70 at 2026-03-01T00:00:03Z  bob -> cy 53.20 at 2026-03-01T02:15:00Z  cy -> ann 50.35 at 2026-03-01T23:59:59.500000Z\n")
+set(payments ${CMAKE_CURRENT_LIST_DIR}/consumer/payments)
+run(ignored ${CMAKE_COMMAND} -G Ninja -S ${payments} -B ${WORK}/payments -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCMAKE_CXX_COMPILER=${COMPILER}
+    "-DCMAKE_CXX_FLAGS=${FLAGS}")
+run(ignored ${CMAKE_COMMAND} --build ${WORK}/payments)
+run(rings ${WORK}/payments/payments ${payments}/payments.csv)
+expect("${rings}" "${ring}")
+# Batches of 1,000 payments: the second closes the ring of the first. What comes late or cannot be read is told.
+file(READ ${payments}/payments.csv rows)
+string(REPLACE "2026-03-01 23:59:59.5,cy" "@2026-03-01 23:59:59.5,cy" rows "${rows}")
+string(REPEAT "2026-03-01 12:00:00,hal,ian,19,card\n" 1000 many)
+string(REPLACE "@" "${many}2026-03-01 12:00:00,hal,ian,1.999,card\r\n2026-03-01 11:00:00,ian,hal,1,card\n" rows "${rows}")
+file(WRITE ${WORK}/many.csv "${rows}")
+run(rings ${WORK}/build/payments/payments ${WORK}/many.csv)
+expect("${rings}" "line 1010 cannot be read: 2026-03-01 12:00:00,hal,ian,1.999,card\nolder than a payment before them: 1; sort the file by time, or rings may be missing\n${ring}")
+
 run(motifs ${WORK}/build/motifs)
 expect("${motifs}" "path: 2\ntriangle: 1\nann bob cy \n")
 run(plugged ${WORK}/build/use_plugin)
