@@ -55,8 +55,8 @@ namespace deltamatch::ingest {
 /// are as in make_csv_sink. A match of another query is an Error.
 ///
 /// If `sheet` is given, a double click opens the file: it is the decimal sign, the point or the comma. With the comma, cells
-/// are separated by semicolons. Times in UTC are written as 2026-01-31 10:00:00. A byte order mark says that the texts are UTF-8.
-/// What is no fact of the payments stands behind all else: id, batch, ordinals and labels.
+/// are separated by semicolons. Times in UTC are written as 2026-01-31 10:00:00. A byte order mark says that the texts are
+/// UTF-8. What is no fact of the payments stands behind all else: id, batch, ordinals and labels.
 [[nodiscard]] std::unique_ptr<MatchSink> make_flat_csv_sink(const std::string& path, const MatchForm& form,
                                                             std::span<const Query> queries, std::optional<char> sheet = {});
 

@@ -427,7 +427,8 @@ class Compiler {
     if (either(Family::time, Family::text)) return "write instants as datetime('2026-01-31T10:00:00Z')";
     if (either(Family::duration, Family::exact)) return "give the number a unit: 24h";
     if (either(Family::exact, Family::text)) return "give a number, without quotes";
-    if (either(Family::symbol, Family::exact) && constant) return "put the value in quotes, or declare numbers as decimal(2) or int";
+    if (either(Family::symbol, Family::exact) && constant)
+      return "put the value in quotes, or declare numbers as decimal(2) or int";
     return "compare values of one type";
   }
 
