@@ -69,7 +69,7 @@ void for_each_name(const std::filesystem::path& folder, F take) {
 StateDirectory::StateDirectory(std::filesystem::path path, const StateIdentity& identity, Journal& journal)
     : path_(std::move(path)), journal_(&journal) {
   if (::mkdir(path_.c_str(), 0777) == 0) {
-    sync_folder(path_.has_parent_path() ? path_.parent_path() : std::filesystem::path("."));
+    sync_folder(folder_of(path_));
   } else if (errno != EEXIST) {
     fail_on(path_, "the state directory cannot be created", errno);
   }

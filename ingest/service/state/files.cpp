@@ -47,6 +47,11 @@ int write_at(int descriptor, std::string_view bytes, std::uint64_t offset) noexc
   return 0;
 }
 
+std::filesystem::path folder_of(const std::filesystem::path& path) {
+  const std::filesystem::path folder = (path.has_filename() ? path : path.parent_path()).parent_path();
+  return folder.empty() ? std::filesystem::path(".") : folder;
+}
+
 void sync_folder(const std::filesystem::path& folder) {
   const FileDescriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!descriptor.open()) fail_on(folder, "the folder cannot be opened", errno);
@@ -68,7 +73,7 @@ void replace_file(const std::filesystem::path& path, std::string_view bytes) {
     if (::fsync(file.get()) != 0) fail("the file cannot be synced", errno);
   }
   if (::rename(temporary.c_str(), path.c_str()) != 0) fail("the file cannot be put in place", errno);
-  sync_folder(path.has_parent_path() ? path.parent_path() : std::filesystem::path("."));
+  sync_folder(folder_of(path));
 }
 
 std::string numbered_name(std::string_view prefix, std::uint64_t number, std::string_view suffix) {

@@ -30,6 +30,9 @@ class FileDescriptor {
 /// Writes all bytes at `offset`. Returns 0 or errno. After an error, some of the bytes may be in the file.
 [[nodiscard]] int write_at(int descriptor, std::string_view bytes, std::uint64_t offset) noexcept;
 
+/// The folder that a path lies in; "." for a mere name. A slash at the end of the path does not count.
+[[nodiscard]] std::filesystem::path folder_of(const std::filesystem::path& path);
+
 /// Makes new names in the folder durable. Throws Error.
 void sync_folder(const std::filesystem::path& folder);
 

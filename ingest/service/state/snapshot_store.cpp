@@ -49,8 +49,7 @@ class FolderStore final : public SnapshotStore {
     for (std::filesystem::directory_iterator entry(folder_, error), end; !error && entry != end; entry.increment(error)) {
       names.push_back(entry->path().filename().string());
     }
-    if (error == std::errc::no_such_file_or_directory && !folder_.parent_path().empty() &&
-        std::filesystem::is_directory(folder_.parent_path())) {
+    if (error == std::errc::no_such_file_or_directory && std::filesystem::is_directory(folder_of(folder_))) {
       return {};  // nobody has shared anything yet
     }
     if (error) fail_on(folder_, "the shared folder cannot be read", error.value());

@@ -13,6 +13,7 @@
 #include "deltamatch/error.hpp"
 #include "ingest/codec/schema_text.hpp"
 #include "ingest/service/http/http_token.hpp"
+#include "ingest/service/state/files.hpp"
 
 namespace deltamatch::cli {
 namespace {
@@ -31,12 +32,15 @@ void read_application(Section& top, std::string& application) {
   }
 }
 
-void read_state_directory(Section& section, std::filesystem::path& directory) {
+/// Refuses a folder that is none, or that cannot be made, because its parent is not there.
+void check_folder(Section& section, std::string_view key, const std::filesystem::path& folder, std::string_view remedy) {
   std::error_code error;
-  if (!section.path("directory", directory)) return;
-  if (std::filesystem::exists(directory, error) && !std::filesystem::is_directory(directory, error)) {
-    section.refuse("directory", "this is not a directory", "name a directory, or a path at which one can be created");
-  }
+  if (folder.empty() || std::filesystem::is_directory(folder, error)) return;
+  if (std::filesystem::exists(folder, error)) return section.refuse(key, "this is not a directory", remedy);
+  const std::filesystem::path parent = ingest::folder_of(folder);
+  if (std::filesystem::is_directory(parent, error)) return;
+  section.refuse(key, fmt::format("this cannot be made, because there is no directory {}", parent.string()),
+                 "make that directory, or correct the path");
 }
 
 /// A program and its arguments, of which one or more must name each of the `placeholders`.
@@ -81,10 +85,7 @@ void read_share(Section section, ingest::ShareOptions& share, const std::string&
   } else if (commands && !(section.has("put") && section.has("get") && section.has("list"))) {
     section.refuse("of the commands put, get and list some are missing", "give all three, or a path");
   }
-  std::error_code error;
-  if (!share.path.empty() && std::filesystem::exists(share.path, error) && !std::filesystem::is_directory(share.path, error)) {
-    section.refuse("path", "this is not a directory", "name a directory that all instances see");
-  }
+  check_folder(section, "path", share.path, "name a directory that all instances see");
   if (share.shares() && application.size() > longest) {
     section.refuse(fmt::format("an application with a name of more than {} letters cannot share snapshots", longest),
                    "choose a shorter name, or leave state.share out");
@@ -92,7 +93,9 @@ void read_share(Section section, ingest::ShareOptions& share, const std::string&
 }
 
 void read_state(Section section, ingest::StateOptions& state, const std::string& application) {
-  if (section.require("directory", "directory: /var/lib/deltamatch")) read_state_directory(section, state.directory);
+  if (section.require("directory", "directory: /var/lib/deltamatch") && section.path("directory", state.directory)) {
+    check_folder(section, "directory", state.directory, "name a directory, or a path at which one can be created");
+  }
   section.duration("snapshot_every", state.snapshot_every, std::chrono::seconds(1), std::chrono::seconds(30 * 24h), "never");
   section.size("snapshot_log_size", state.snapshot_log_bytes, std::uint64_t{1} << 20);
   section.number("keep_snapshots", state.keep_snapshots, 1, 1000);

@@ -250,6 +250,20 @@ TEST_P(ShareTest, SnapshotsOfOthersAreLeftAlone) {
 INSTANTIATE_TEST_SUITE_P(Stores, ShareTest, testing::Bool(),
                          [](const auto& of) { return of.param ? std::string("Commands") : std::string("Folder"); });
 
+TEST(FolderStoreTest, AMereNameLiesInTheWorkingFolder) {
+  const Folder folder;
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  for (const char* const name : {"share", "other/"}) {
+    const auto store = make_folder_store(name);
+    EXPECT_TRUE(store->list({}).empty()) << name;
+    write_bytes("file", "x");
+    store->put("file", "a", {});
+    EXPECT_EQ(store->list({}), std::vector<std::string>{"a"}) << name;
+  }
+  std::filesystem::current_path(before);
+}
+
 TEST(FolderStoreTest, WhatIsHalfWrittenIsNotThere) {
   const Folder folder;
   const auto store = make_folder_store(folder.path() / "share");
