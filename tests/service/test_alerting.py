@@ -7,12 +7,15 @@ import contextlib
 import http.server
 import json
 import random
+import re
 import shutil
 import signal
+import socket
+import subprocess
 import threading
 import time
 
-from harness import edge, main, random_updates, RING, ServiceTest
+from harness import edge, main, random_updates, RING, ROOT, ServiceTest
 
 ONCE = "(a)-->(b)-->(c) ALERT ONCE PER (b) EVERY 1h"
 PATH = "(a)-->(b)-->(c)"
@@ -140,6 +143,25 @@ class Services(Alerting):
         self.assertEqual(cases.accepted[0]["a"], appeared["bindings"]["a"])
         self.assertNotIn(KEY, service.log())
         self.assertNotIn("s3cret", service.log())
+
+    def test_a_channel_hears_what_is_left_out_and_gets_it_later(self):
+        """A pause makes a large batch. The rest is sent again as docs/guide/alerting.md says."""
+        channel = self.server(slack)
+        self.config(sinks={"channel": {"type": "slack", "url": channel.url, "min_interval": "10ms", "max_messages": 1}},
+                    queries=[{"name": "ring", "pattern": RING}])
+        self.send([update for number in range(10) for update in self.ring(number)])
+        service = self.start()
+        service.wait(lambda: len(channel.accepted) == 2, "the message about the rest")
+        self.assertEqual(service.stop(), 0)
+        file = self.dir / "state" / "channel.dead-letters.jsonl"
+        self.assertIn(f"2 more alerts of batch 1 are not shown here (ring 2). They are in {file} on {socket.gethostname()}",
+                      channel.accepted[1]["text"])
+        (self.dir / "slack-url").write_text(channel.url + "\n")
+        text = (ROOT / "docs/guide/alerting.md").read_text().replace("/run/secrets/slack-url", str(self.dir / "slack-url"))
+        text = text[text.index("### Send dead letters again"):]
+        script = re.search(r"(?m)^    \$ mv (?:.*\n)+?.*done$", text)[0].replace("\n    $ ", "\n").replace("    $ ", "", 1)
+        subprocess.run(["bash", "-ec", script], cwd=file.parent, check=True, timeout=60)
+        self.assertEqual([message["text"][:13] for message in channel.accepted[2:]], ['ring +: {"a":'] * 2)
 
     def test_what_a_template_cannot_show_is_refused_at_once(self):
         self.config(sinks={"web": {"type": "webhook", "url": "http://127.0.0.1:9/", "each": "alert", "body": '{"a": "{{bindings.zz}}"}'}},

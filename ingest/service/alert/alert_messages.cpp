@@ -119,7 +119,7 @@ Verdict verdict_of(int status) noexcept {
   return refused ? Verdict::refused : Verdict::failed;
 }
 
-std::string AlertMessages::body_about_rest(std::uint64_t, std::uint64_t) const { return {}; }
+std::string AlertMessages::body_about_rest(const LeftOut&) const { return {}; }
 
 std::unique_ptr<AlertMessages> make_template_messages(std::string_view application, const SinkOptions& options) {
   return std::make_unique<TemplateMessages>(application, options);

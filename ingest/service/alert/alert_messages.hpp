@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -21,6 +22,13 @@ struct MessagePart {
   std::uint64_t batch = 0;
   std::uint64_t part = 0;
   std::span<const std::string_view> alerts;
+};
+
+/// The alerts of a batch that no message shows.
+struct LeftOut {
+  std::uint64_t batch = 0;
+  std::map<std::string, std::uint64_t, std::less<>> alerts;  ///< by query: how many
+  std::string where;                                         ///< the file that has them, and its machine
 };
 
 /// What an answer means for the request.
@@ -50,8 +58,8 @@ class AlertMessages {
   [[nodiscard]] virtual std::size_t most_alerts() const { return std::numeric_limits<std::size_t>::max(); }
   /// The body of a request. Throws Error if the alerts cannot be shown.
   [[nodiscard]] virtual std::string body(const MessagePart& part) const = 0;
-  /// The body of a request that says how many alerts of a batch are not shown. Empty: there is none.
-  [[nodiscard]] virtual std::string body_about_rest(std::uint64_t batch, std::uint64_t alerts) const;
+  /// The body of a request that says which alerts are not shown, and where they are. Empty: there is none.
+  [[nodiscard]] virtual std::string body_about_rest(const LeftOut& rest) const;
   [[nodiscard]] virtual Verdict judge(const HttpAnswer& answer) const { return verdict_of(answer.status); }
 };
 

@@ -49,7 +49,8 @@ namespace deltamatch::ingest {
 /// - It has failed for `give_up_after`.
 /// - It was refused `refused_tries` times. A refusal is a 3xx or a 4xx other than 408, 425 and 429.
 /// - Slack, Teams or PagerDuty call it invalid (400, 413).
-/// - The batch has had `max_messages` messages. One more then says how many alerts are left out.
+/// - The batch has had `max_messages` messages. One more then says how many alerts of each query are left out, and in
+///   which file they are.
 ///
 /// While a server accepts nothing, its failures count for all waiting batches. They are given up with those before them, and
 /// none is held for longer. What is given up is written to `dead_letters` (docs/reference/formats.md), logged and counted. The

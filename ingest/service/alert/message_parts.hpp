@@ -34,8 +34,8 @@ class AlertLink {
 [[nodiscard]] std::string title_of(const nlohmann::ordered_json& view);
 /// An edge in one line: source, arrow, target, label, attributes, time.
 [[nodiscard]] std::string edge_line(const nlohmann::ordered_json& edge);
-/// "deltamatch fraud: 12 more alerts of batch 17 are not shown here"
-[[nodiscard]] std::string rest_line(std::string_view application, std::uint64_t batch, std::uint64_t alerts);
+/// "deltamatch fraud: 12 more alerts of batch 17 are not shown here (ring 10, fan 2). They are in …". The most frequent first.
+[[nodiscard]] std::string rest_line(std::string_view application, const LeftOut& rest);
 
 [[nodiscard]] std::unique_ptr<AlertMessages> make_template_messages(std::string_view application, const SinkOptions& options);
 [[nodiscard]] std::unique_ptr<AlertMessages> make_slack_messages(std::string_view application, const SinkOptions& options);

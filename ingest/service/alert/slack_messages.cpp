@@ -68,8 +68,8 @@ class SlackMessages final : public AlertMessages {
     return to_text({{"text", text}, {"blocks", std::move(blocks)}});
   }
 
-  [[nodiscard]] std::string body_about_rest(std::uint64_t batch, std::uint64_t alerts) const override {
-    return to_text({{"text", escaped(rest_line(application_, batch, alerts), most_of_text)}});
+  [[nodiscard]] std::string body_about_rest(const LeftOut& rest) const override {
+    return to_text({{"text", escaped(rest_line(application_, rest), most_of_text)}});
   }
 
   [[nodiscard]] Verdict judge(const HttpAnswer& answer) const override {

@@ -38,8 +38,8 @@ class TeamsMessages final : public AlertMessages {
     return card(std::move(items));
   }
 
-  [[nodiscard]] std::string body_about_rest(std::uint64_t batch, std::uint64_t alerts) const override {
-    return card(Json::array({line(clipped(rest_line(application_, batch, alerts), most_of_title))}));
+  [[nodiscard]] std::string body_about_rest(const LeftOut& rest) const override {
+    return card(Json::array({line(clipped(rest_line(application_, rest), most_of_alert))}));
   }
 
   [[nodiscard]] Verdict judge(const HttpAnswer& answer) const override {

@@ -1,12 +1,17 @@
 // POSTs alerts to a URL, at least once, in a form that its receiver takes.
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cctype>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <filesystem>
 #include <memory>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +21,7 @@
 #include "ingest/service/alert/alert_letters.hpp"
 #include "ingest/service/alert/alert_messages.hpp"
 #include "ingest/service/alert/alert_sinks.hpp"
+#include "ingest/service/alert/alert_text.hpp"
 #include "ingest/service/alert/http_poster.hpp"
 #include "ingest/service/alert/retry_limit.hpp"
 #include "ingest/text/json_text.hpp"
@@ -26,6 +32,19 @@ namespace {
 constexpr std::size_t request_bytes = std::size_t{1} << 20;
 
 using Clock = std::chrono::steady_clock;
+
+/// The file and its machine, because each instance has its own file. Empty without a file.
+std::string place_of(const std::filesystem::path& file) {
+  if (file.empty()) return {};
+  std::array<char, 65> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  return std::filesystem::absolute(file).string() + " on " + host.data();
+}
+
+std::string query_of(std::string_view alert) {
+  const nlohmann::json name = nlohmann::json::parse(alert_head(alert).query, nullptr, false);
+  return name.is_string() ? name.get<std::string>() : std::string();
+}
 
 class WebhookSink final : public AlertSink {
  public:
@@ -79,9 +98,9 @@ class WebhookSink final : public AlertSink {
   HttpPoster poster_;
   std::uint64_t latest_ = 0;  // latest committed batch
   std::uint64_t batch_ = 0;
-  std::uint64_t part_ = 0;      // within the batch
-  std::uint64_t settled_ = 0;   // parts of the batch that are delivered or given up
-  std::uint64_t left_out_ = 0;  // alerts of the batch beyond max_messages
+  std::uint64_t part_ = 0;     // within the batch
+  std::uint64_t settled_ = 0;  // parts of the batch that are delivered or given up
+  LeftOut left_out_;           // alerts of the batch beyond max_messages
   std::string body_;
   std::vector<std::pair<std::size_t, std::size_t>> alerts_;  // position and length of each alert in body_
 
@@ -127,7 +146,7 @@ void WebhookSink::begin(std::uint64_t batch) {
   }
   latest_ = std::max(latest_, batch);
   part_ = 0;
-  left_out_ = 0;
+  left_out_ = {batch, {}, place_of(letters_.path())};
   start_part();
 }
 
@@ -150,13 +169,15 @@ void WebhookSink::write(std::string_view, std::string_view alert) {
 
 std::string WebhookSink::commit() {
   if (!alerts_.empty()) finish_part();
-  if (left_out_ != 0) tell_left_out();
+  if (!left_out_.alerts.empty()) tell_left_out();
   return letters_.settle(batch_);
 }
 
 void WebhookSink::finish_part() {
   body_ += "]}";
-  if (is_left_out()) left_out_ += alerts_.size();
+  if (is_left_out()) {
+    for (const std::string_view alert : alerts()) ++left_out_.alerts[query_of(alert)];
+  }
   if (part_ == settled_) {
     if (is_left_out()) {
       last_failure_ = "the batch has more alerts than max_messages allows";
@@ -180,7 +201,7 @@ void WebhookSink::settle_part() {
 /// Sends a message about the alerts beyond max_messages. It is a part of its own, without alerts.
 void WebhookSink::tell_left_out() {
   if (part_ != settled_) return;
-  if (!gives_up(batch_)) static_cast<void>(post(messages_->body_about_rest(batch_, left_out_)));
+  if (!gives_up(batch_)) static_cast<void>(post(messages_->body_about_rest(left_out_)));
   settle_part();
 }
 

@@ -121,7 +121,7 @@ void read_link(Section& section, SinkOptions& sink) {
 
 void read_chat(Section& section, SinkOptions& sink, std::string_view example) {
   using Kind = SinkOptions::Kind;
-  sink.max_messages = 5;
+  sink.max_messages = 100;  // a batch that catches up with a pause has many alerts
   sink.min_interval = sink.kind == Kind::slack ? milliseconds(1000) : milliseconds(250);
   read_requests(section, sink, example);
   section.number("max_messages", sink.max_messages, 1, 100'000, "unlimited");

@@ -24,6 +24,7 @@ using testing::milliseconds;
 using ::testing::Not;
 using testing::Notes;
 using testing::RuleServer;
+using ::testing::StartsWith;
 using testing::WebServer;
 using Kind = SinkOptions::Kind;
 using Json = nlohmann::json;
@@ -109,6 +110,20 @@ TEST_F(Services, SlackGetsBlocks) {
             "fraud, 2026-01-05T12:00:00.500000Z, batch 17, " + id_of(1) + ", <https://dm.example/#ring/acct-1|open>");
 }
 
+TEST_F(Services, AnEdgeWithoutALabelHasNoStrayComma) {
+  const RuleServer server(testing::slack_rules);
+  const std::string head =
+      R"({"v":2,"id":")" + id_of(1) + R"(","query":"ring","sign":"+","batch":17,"time":null,"bindings":{"a":1},)";
+  deliver(
+      *sink(Kind::slack, server.url()), 17,
+      list_of({head + R"("edges":[{"source":"R0","label":"","target":"R1","key":"7","time":null,"attributes":{}}],"cause":[]})",
+               head + R"("edges":[["R0","","R1"]],"cause":[]})"}));
+  ASSERT_EQ(server.accepted().size(), 1U);
+  const Json& blocks = server.accepted()[0]["blocks"];
+  EXPECT_EQ(blocks[2]["text"]["text"], "`R0 → R1  key 7`\n");
+  EXPECT_EQ(blocks[7]["text"]["text"], "`R0 → R1`\n");
+}
+
 TEST_F(Services, SlackTakesWhateverAnIdIs) {
   const RuleServer server(testing::slack_rules);
   const auto slack = sink(Kind::slack, server.url());
@@ -140,13 +155,15 @@ TEST_F(Services, SlackIsNotFlooded) {
   std::filesystem::create_directory(folder);
   options_.dead_letters = folder / "letters.jsonl";
   std::vector<std::string> alerts;
-  for (int i = 0; i < 100; ++i) alerts.push_back(alert(id_of(i), "acct"));
+  for (int i = 0; i < 100; ++i) alerts.push_back(alert(id_of(i), "acct", true, 2, i < 96 ? "ring" : "fan"));
   const auto slack = sink(Kind::slack, server.url());
   slack->recover("");
   deliver(*slack, 17, list_of(alerts));
   deliver(*slack, 18, list_of({alerts[0]}));
   EXPECT_THAT(server.statuses(), ElementsAre(200, 200, 200, 200)) << "requests keep their distance";
-  EXPECT_EQ(server.accepted()[2]["text"], "deltamatch fraud: 84 more alerts of batch 17 are not shown here");
+  EXPECT_THAT(server.accepted()[2]["text"].get<std::string>(),
+              StartsWith("deltamatch fraud: 84 more alerts of batch 17 are not shown here (ring 80, fan 4). They are in " +
+                         options_.dead_letters.string() + " on "));
   EXPECT_EQ(slack->dropped(), 84U);
   EXPECT_EQ(slack->left_out(), 84U);
   std::ifstream letters(options_.dead_letters);
