@@ -21,11 +21,11 @@ class Membership final : public RdKafka::RebalanceCb {
   void rebalance_cb(RdKafka::KafkaConsumer* consumer, RdKafka::ErrorCode code,
                     std::vector<RdKafka::TopicPartition*>& partitions) override {
     if (code == RdKafka::ERR__ASSIGN_PARTITIONS) {
-      join();
       for (RdKafka::TopicPartition* partition : partitions) partition->set_offset(RdKafka::Topic::OFFSET_END);
       const std::unique_ptr<RdKafka::Error> error(consumer->incremental_assign(partitions));
       consumer->pause(partitions);
       if (!partitions.empty() && !error) gain();
+      join();
     } else {
       if (!partitions.empty()) lose();
       const std::unique_ptr<RdKafka::Error> error(consumer->incremental_unassign(partitions));

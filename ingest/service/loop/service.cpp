@@ -45,6 +45,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto first_patience = 1s;  // for brokers that do not answer, before it checks for a stop
 constexpr auto longest_patience = 4s;
+constexpr auto told_after = 5s;  // brokers take a moment to make a topic
 constexpr auto told_again_after = 30s;
 constexpr auto topic_patience = 5s;  // for the topics that are written to
 constexpr auto join_patience = 5s;   // for the group of owners, which answers within 3 s unless a session has to end first
@@ -183,7 +184,7 @@ void Service::Impl::serve_http() {
 /// Calls `attempt` with a deadline until the brokers answer. Throws StartupCancelled.
 template <class Attempt>
 void Service::Impl::until_answered(Attempt attempt) {
-  auto next_word = Clock::now();
+  auto next_word = Clock::now() + told_after;
   for (auto patience = std::chrono::duration_cast<Clock::duration>(first_patience);;
        patience = std::min<Clock::duration>(2 * patience, longest_patience)) {
     try {

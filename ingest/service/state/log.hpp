@@ -171,6 +171,7 @@ class LogReader {
     std::uint64_t next_batch = 0;  ///< the first batch that could not be read
     std::uint64_t torn_bytes = 0;  ///< in the newest segment: the rest of an entry after a crash, or damage
     std::string damage;            ///< the fault and its file, if sound segments follow; otherwise empty
+    bool gap = false;              ///< the damage is only that batches are missing
   };
   [[nodiscard]] const End& end() const noexcept;
   /// Continues with the segment after the damage. The batches from end().next_batch up to that segment are lost. Returns false

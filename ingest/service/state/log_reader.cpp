@@ -42,7 +42,8 @@ bool LogReader::Impl::begin() {
     return true;
   }
   end.next_batch = from;
-  if (later != segments.end()) end.damage = fmt::format("the log begins only with {}", later->path.string());
+  end.gap = later != segments.end();
+  if (end.gap) end.damage = fmt::format("the log begins only with {}", later->path.string());
   return false;
 }
 
@@ -62,6 +63,7 @@ bool LogReader::Impl::move_on(const SegmentFile& later) {
     end.damage = fmt::format("{} is damaged at byte {}", segment->file().path.string(), segment->offset());
   } else if (later.first != segment->due()) {
     end.damage = fmt::format("batch {} is missing before {}", segment->due(), later.path.string());
+    end.gap = true;
   } else {
     enter(later);
   }

@@ -36,19 +36,19 @@ Base restore(const SnapshotFile& snapshot, const EngineOptions& options) {
   return {std::move(engine), std::move(mark)};
 }
 
-std::string replay(const StateDirectory& directory, LogReader& reader, Base& base, std::uint64_t latest,
-                   const ReplayHooks& hooks, RepeatedQueries& queries) {
+ReplayEnd replay(const StateDirectory& directory, LogReader& reader, Base& base, std::uint64_t latest, const ReplayHooks& hooks,
+                 RepeatedQueries& queries) {
   while (base.mark.batch < latest) {
     const LogReader::Entry entry = reader.next();
     if (entry == LogReader::Entry::delivered) continue;
     if (entry == LogReader::Entry::end) {
       const LogReader::End& end = reader.end();
-      if (!end.damage.empty()) return end.damage;
-      if (end.torn_bytes > 0) return fmt::format("the last {} bytes of the log are torn or damaged", end.torn_bytes);
+      if (!end.damage.empty()) return {end.damage, !end.gap};
+      if (end.torn_bytes > 0) return {fmt::format("the last {} bytes of the log are torn or damaged", end.torn_bytes), true};
       return {};
     }
     const LoggedBatch& batch = reader.batch();
-    if (hooks.before && !hooks.before(batch)) return "replaying was stopped";
+    if (hooks.before && !hooks.before(batch)) return {"replaying was stopped"};
     queries.stand(batch.mark);
     base.engine.absorb(batch.updates, true);
     if (base.engine.batch() != batch.mark.batch || base.engine.watermark() != batch.mark.watermark) {
@@ -77,14 +77,14 @@ std::optional<Base> restore_newest(const StateDirectory& directory, std::uint64_
   return std::nullopt;
 }
 
-std::string replay(const StateDirectory& directory, Base& base, std::uint64_t latest, const ReplayHooks& hooks) {
+ReplayEnd replay(const StateDirectory& directory, Base& base, std::uint64_t latest, const ReplayHooks& hooks) {
   if (base.mark.batch >= latest) return {};
   LogReader reader(directory.path(), directory.fingerprint(),
                    {.updates_from = base.mark.batch + 1, .alerts_from = LogReader::none});
   RepeatedQueries queries(base.engine, hooks.queries);
-  const std::string why = replay(directory, reader, base, latest, hooks, queries);
+  ReplayEnd end = replay(directory, reader, base, latest, hooks, queries);
   queries.leave();
-  return why;
+  return end;
 }
 
 }  // namespace deltamatch::ingest

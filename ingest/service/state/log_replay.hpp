@@ -29,8 +29,13 @@ struct ReplayHooks {
   const KnownQueries* queries = nullptr;           ///< those that remember; null: none does
 };
 
-/// Absorbs the log's batches after base.mark, up to `latest`. Returns the reason if it ends earlier, else an empty text. Throws
-/// Error if a batch does not lead to the state that its mark describes.
-std::string replay(const StateDirectory& directory, Base& base, std::uint64_t latest, const ReplayHooks& hooks);
+struct ReplayEnd {
+  std::string why;       ///< why it ended before the latest batch; otherwise empty
+  bool damaged = false;  ///< because the log is torn or damaged there, and not because it lacks batches
+};
+
+/// Absorbs the log's batches after base.mark, up to `latest`. Throws Error if a batch does not lead to the state that its mark
+/// describes.
+ReplayEnd replay(const StateDirectory& directory, Base& base, std::uint64_t latest, const ReplayHooks& hooks);
 
 }  // namespace deltamatch::ingest

@@ -154,8 +154,8 @@ Restored restore(const StateDirectory& directory, const RecoveryInput& input, Jo
     progress.updates += batch.updates.size();
     if (input.progress) input.progress(progress);
   };
-  std::string why = replay(directory, base, committed, hooks);
-  if (!restored.differs) restored.damage = std::move(why);
+  ReplayEnd end = replay(directory, base, committed, hooks);
+  if (end.damaged) restored.damage = std::move(end.why);
   return restored;
 }
 
@@ -176,15 +176,16 @@ void tell_missing(Journal& journal, std::uint64_t reached, std::uint64_t committ
   if (reached >= committed) return;
   const std::string from = std::to_string(reached + 1);
   const std::string to = std::to_string(committed);
+  constexpr const char* effect = "they are made again from the input, or a newer snapshot";
   if (!damage.empty()) {
-    journal.tell(Level::warn, "log_lost", {{"from", from}, {"to", to}, {"why", damage}});
+    journal.tell(Level::warn, "log_lost", {{"from", from}, {"to", to}, {"why", damage}, {"effect", effect}});
     return;
   }
   journal.tell(Level::info, "batches_missing",
                {{"from", from},
                 {"to", to},
                 {"why", differs ? "another instance committed another batch of that number" : "they are not on this instance"},
-                {"effect", "they are made again from the input, or a newer snapshot"}});
+                {"effect", effect}});
 }
 
 }  // namespace

@@ -135,7 +135,7 @@ void Snapshotter::make(std::uint64_t batch) {
   ReplayHooks hooks;
   hooks.queries = options_.queries.get();
   hooks.before = [&](const LoggedBatch&) { return !cancel_.load(); };
-  const std::string why = replay(*directory_, base, batch, hooks);
+  const std::string why = replay(*directory_, base, batch, hooks).why;
   if (cancel_) throw Cancelled{};
   if (base.mark.batch < batch) {
     throw Error(directory_->path().string(), fmt::format("the log cannot be read from batch {} on: {}", base.mark.batch + 1,

@@ -62,14 +62,14 @@ TEST_F(Retention, AReplayedLogForgetsEdgesWhenItsEngineDid) {
   process({{second, "A"}, {9 * second, "A"}, {second, "A"}}, std::vector<WatermarkStep>{{1, 9 * second}});
   EXPECT_EQ(live_->graph().edges, 3U);
   Base early{Engine(options_), {}};
-  EXPECT_EQ(replay(directory_, early, 2, {}), "");
+  EXPECT_EQ(replay(directory_, early, 2, {}).why, "");
   EXPECT_EQ(to_text(early.engine), to_text(*live_));
   process({{20 * second, "A"}}, std::nullopt);
   EXPECT_EQ(live_->graph().edges, 2U);
   for (int i = 0; i < 3; ++i) process({{(30 + i) * second, "A"}}, std::nullopt);
   const std::string whole = to_text(*live_);
   Base base{Engine(options_), {}};
-  EXPECT_EQ(replay(directory_, base, live_->batch(), {}), "");
+  EXPECT_EQ(replay(directory_, base, live_->batch(), {}).why, "");
   EXPECT_EQ(to_text(base.engine), whole);
   EXPECT_EQ(base.engine.retention(), second);
 }
@@ -89,7 +89,7 @@ TEST_F(Retention, AVertexThatHasLostItsEdgesTakesAnotherLabelInAReplayedLogToo) 
   }
   process({{21 * second, "B"}}, std::nullopt);  // refused while the vertex has edges
   Base base{Engine(options_), {}};
-  EXPECT_EQ(replay(directory_, base, live_->batch(), {}), "");
+  EXPECT_EQ(replay(directory_, base, live_->batch(), {}).why, "");
   EXPECT_EQ(to_text(base.engine), to_text(*live_));
 }
 
@@ -98,11 +98,11 @@ TEST_F(Retention, SnapshotsGoOnAsTheEngineDoes) {
   process({{9 * second, "A"}}, std::nullopt);
   const std::filesystem::path path = folder_.path() / "saved.dms";
   Base base{Engine(options_), {}};
-  EXPECT_EQ(replay(directory_, base, 1, {}), "");
+  EXPECT_EQ(replay(directory_, base, 1, {}).why, "");
   base.engine.save(path);
   Base again{Engine::restore(path, 1), base.mark};
   for (int i = 0; i < 3; ++i) process({{(30 + i) * second, "A"}}, std::nullopt);
-  EXPECT_EQ(replay(directory_, again, live_->batch(), {}), "");
+  EXPECT_EQ(replay(directory_, again, live_->batch(), {}).why, "");
   EXPECT_EQ(to_text(again.engine), to_text(*live_));
 }
 
