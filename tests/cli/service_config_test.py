@@ -49,8 +49,37 @@ http         127.0.0.1:9464
                    says="7: graph.allowed_lateness: no query has WITHIN, EMIT FINAL or ALERT ONCE, so no record can come too late for one; end a pattern "
                         "with WITHIN TIME, or leave it out")
         self.write("service.yaml", LEAST.replace("(c)-->(a)", "(c)-->(a) WITHIN 1h") + graph)
-        self.assertIn("graph        directed, no window, allowed lateness 5m\nedges        events\n",
+        self.assertIn("graph        directed, edges kept 65m because of WITHIN, allowed lateness 5m\nedges        events\n",
                       self.ok("validate", "--config", "service.yaml").out)
+
+    def test_how_long_edges_are_kept(self):
+        within = LEAST.replace("(c)-->(a)", "(c)-->(a) WITHIN 1d")
+        two = within.replace("queries: [", 'queries: [{name: other, pattern: (a)-->(b)}, ')
+        for text, kept in [(within + "graph: {edges: events}\n", "edges kept 1d because of WITHIN"),
+                           (two + "graph: {edges: events}\n", "no window"),
+                           (within + "graph: {edges: events, window: 2d}\n", "window 2d")]:
+            with self.subTest(kept=kept):
+                self.write("service.yaml", text)
+                self.assertIn(f"graph        directed, {kept}\n", self.ok("validate", "--config", "service.yaml").out)
+
+    def test_folders_that_cannot_be_made(self):
+        self.write("service.yaml", LEAST.replace("state: {directory: state}", "state: {directory: none/state, share: {path: none/share}}"))
+        self.fails(78, "validate", "--config", "service.yaml",
+                   says=["state.directory: this cannot be made, because there is no directory none; make that directory, or correct the path",
+                         "state.share.path: this cannot be made, because there is no directory none"])
+        self.write("service.yaml", LEAST.replace("state: {directory: state}", "state: {directory: state, share: {path: share}}"))
+        self.ok("validate", "--config", "service.yaml")
+        self.assertEqual(os.listdir(self.dir), ["service.yaml"])
+
+    def test_a_run_that_fails_says_so_once(self):
+        (self.dir / "state").mkdir()
+        (self.dir / "state" / "lock").mkdir()
+        for form, told in (("text", "error the service ends why="), ("json", '"event":"the service ends"')):
+            self.write("service.yaml", LEAST + f"log: {{format: {form}}}\n")
+            outcome = self.run_program("run", "--config", "service.yaml")
+            self.assertEqual(outcome.code, 1, outcome)
+            self.assertEqual(outcome.err.count("the state directory cannot be locked"), 1, outcome)
+            self.assertIn(told, outcome.err)
 
     def test_a_window_that_is_shorter_than_a_match(self):
         text = LEAST.replace("(c)-->(a)", "(c)-->(a) WITHIN 1d")

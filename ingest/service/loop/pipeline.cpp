@@ -70,6 +70,9 @@ Pipeline::Pipeline(const Context& context, Recovered recovered)
   engine_.spool({.memory = match_memory, .folder = context.directory.path()});
   status_.committed = last_;
   status_.graph = engine_.graph();
+  for (const SinkOptions& sink : context.options.sinks) {
+    if (sink.kind == SinkOptions::Kind::kafka) status_.topics[sink.name] = {};
+  }
   if (!last_.reading.empty() && last_.reading != reading_) {
     context_.journal.tell(Level::warn, "the input is read differently from now on",
                           {{"after_batch", std::to_string(last_.batch)},
@@ -356,11 +359,13 @@ void Pipeline::show(const Commit& commit) noexcept {
 /// Called in the committer's thread.
 void Pipeline::committed(Commit&& commit) {
   show(commit);
+  std::vector<std::pair<std::string, std::uint64_t>> published;
   for (std::size_t s = 0; s < commit.alerts.size(); ++s) {
     const SinkOptions& sink = context_.options.sinks[s];
     if (commit.alerts[s].empty()) continue;
     if (sink.kind == SinkOptions::Kind::kafka) {
       context_.metrics.alerts_delivered(sink.name, commit.alerts[s].size());
+      published.emplace_back(sink.name, commit.alerts[s].size());
     } else {
       deliverer_->submit(sink.name, commit.mark.batch, std::move(commit.alerts[s]));
     }
@@ -378,6 +383,11 @@ void Pipeline::committed(Commit&& commit) {
   context_.metrics.batch(commit.result, *commit.queries, seconds);
   if (commit.mark.watermark) context_.metrics.watermark(*commit.mark.watermark);
   const std::scoped_lock lock(mutex_);
+  for (const auto& [sink, alerts] : published) {
+    DeliveryStatistics& count = status_.topics[sink];
+    ++count.batches;
+    count.alerts += alerts;
+  }
   count_matches(commit);
   forget_queries(commit.mark);
   if (commit.consumed != 0) status_.batch_times.add(seconds);

@@ -121,7 +121,8 @@ class Pipeline {
     std::map<std::string, Count, std::less<>> suppressed;  ///< by query: new matches that ALERT ONCE left out, if there are any
     RecentTimes batch_times;                               ///< from a batch's first record to its commit
     std::optional<BatchMonitor::Now> under_way;            ///< a batch that takes long
-    std::map<std::string, DeliveryStatistics, std::less<>> sinks;
+    std::map<std::string, DeliveryStatistics, std::less<>> sinks;   ///< but those of Kafka
+    std::map<std::string, DeliveryStatistics, std::less<>> topics;  ///< sinks of Kafka: what their transactions published
     SnapshotStatistics snapshots;
     Committer::Statistics commits;
     std::vector<kafka::Progress> input;

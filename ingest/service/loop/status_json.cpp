@@ -103,6 +103,7 @@ nlohmann::json to_json(const Pipeline::Status& status) {
   }
   out["sinks"] = nlohmann::json::object();
   for (const auto& [name, sink] : status.sinks) out["sinks"][name] = to_json(sink);
+  for (const auto& [name, sink] : status.topics) out["sinks"][name] = to_json(sink);
   out["snapshot"] = {
       {"batch", status.snapshots.last_batch}, {"made", status.snapshots.made}, {"failures", status.snapshots.failures}};
   if (status.snapshots.last_made)

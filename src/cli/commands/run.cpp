@@ -9,8 +9,10 @@
 #include <ctime>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -126,6 +128,13 @@ class Signals {
   std::jthread thread_;
 };
 
+std::string reason(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return "out of memory; use a machine with more memory";
+  const auto* const refused = dynamic_cast<const std::system_error*>(&error);
+  return refused != nullptr && is_thread_shortage(*refused) ? thread_shortage(*refused).what() : error.what();
+}
+
+/// Once there is a log, it says why the service ends, and nothing else does.
 int run_service(const std::string& file) {
   // Do this before any file is made. The umask of the caller must neither let others read alerts nor keep the group out.
   ::umask(not_for_others);
@@ -154,11 +163,9 @@ int run_service(const std::string& file) {
   try {
     service.run();
   } catch (const std::exception& error) {
-    const auto* const refused = dynamic_cast<const std::system_error*>(&error);
-    const bool threads = refused != nullptr && is_thread_shortage(*refused);
-    const std::string why = threads ? thread_shortage(*refused).what() : error.what();
-    journal->tell(ingest::Level::error, "the service ends", {{"why", why}});
-    throw;
+    journal->tell(ingest::Level::error, "the service ends", {{"why", reason(error)}});
+    const auto* const told = dynamic_cast<const Error*>(&error);
+    return told != nullptr ? exit_code(told->kind()) : exit_runtime;
   }
   return exit_ok;
 }

@@ -7,6 +7,7 @@
 #include "cli/config/service_config.hpp"
 #include "cli/terminal/counted.hpp"
 #include "cli/terminal/values.hpp"
+#include "deltamatch/engine.hpp"
 #include "graph/data_graph.hpp"
 #include "ingest/codec/formats.hpp"
 #include "ingest/codec/schema_text.hpp"
@@ -64,7 +65,10 @@ class Summary {
   void graph() {
     const EngineOptions& engine = service_.engine;
     std::string text = engine.directed ? "directed" : "undirected";
-    text += engine.window == 0 ? ", no window" : ", window " + duration_text(engine.window);
+    const Timestamp kept = retention();
+    text += engine.window != 0 ? ", window " + duration_text(engine.window)
+            : kept != 0        ? ", edges kept " + duration_text(kept) + " because of WITHIN"
+                               : ", no window";
     if (engine.allowed_lateness != 0) text += ", allowed lateness " + duration_text(engine.allowed_lateness);
     if (engine.self_loops == SelfLoops::keep) text += ", self-loops kept";
     const ingest::StartGraph& start = service_.start_graph;
@@ -77,6 +81,15 @@ class Summary {
       line("edges", fmt::format("{}{}{}", ingest::model_name(schema.model), declared.empty() ? "" : "; ", declared));
     }
     if (!schema.vertices.empty()) line("vertices", ingest::attributes_text(schema.vertices));
+  }
+
+  /// How long edges are kept for the queries alone. 0: for ever.
+  [[nodiscard]] Timestamp retention() const {
+    EngineOptions options = service_.engine;
+    options.threads = 1;
+    Engine engine(options);
+    for (const ingest::ServiceQuery& query : service_.queries) engine.add_query(query.query, query.options);
+    return engine.retention();
   }
 
   void query(const ingest::ServiceQuery& query) {
