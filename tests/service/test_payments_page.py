@@ -1,11 +1,13 @@
-"""Runs the commands of docs/guide/payments.md that need a broker, and compares the alerts with the page.
+"""Runs the commands of docs/guide/payments.md that need a broker, and compares the alerts with the page. Does the same with
+"The first alert" and "Try a take-over" of docs/guide/kafka-service.md.
 
-tests/cli/payments_page_test.py runs the others.
+tests/cli/payments_page_test.py runs the other commands of docs/guide/payments.md.
 """
 
 import os
 import pathlib
 import re
+import socket
 import subprocess
 import sys
 import time
@@ -64,6 +66,57 @@ class PaymentsPage(ServiceTest):
                     self.assertEqual((done.returncode, done.stdout.splitlines()), (0, lines))
         self.assertEqual(read, 2)
         self.assertEqual(service.stop(), 0)
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+class FirstAlert(PaymentsPage):
+    def part(self, begin, end):
+        """The commands between two headings, with addresses of this test."""
+        text = (ROOT / "docs/guide/kafka-service.md").read_text()
+        text = text[text.index(begin):text.index(end)].replace("127.0.0.1:9092", self.broker.address)
+        for port, own in self.ports.items():
+            text = text.replace(f"127.0.0.1:{port}", f"127.0.0.1:{own}")
+        return page.commands(text)
+
+    def follow(self, commands):
+        """Does what a reader does. Returns the services that it starts."""
+        services = []
+        for _, command, lines in commands:
+            name, run = page.written_file(command), re.match(r"deltamatch run --config (\S+) &(?: echo \$! > (\S+))?", command)
+            with self.subTest(command=command):
+                if command.startswith("scripts/kafka"):
+                    continue
+                if name:
+                    more = "log: {format: json}\n" if name == "service.yaml" else ""
+                    (self.dir / name).write_text("".join(line + "\n" for line in lines) + more)
+                elif run:
+                    services.append(self.start(config=self.dir / run[1], ready=not services, log=f"{run[1]}.log"))
+                    (self.dir / (run[2] or "pid")).write_text(str(services[-1].process.pid))
+                elif command.startswith("kcat -C") or lines == ["ok"]:
+                    self.read_until(command, lines)
+                else:
+                    done = self.shell(command)
+                    self.assertEqual(done.returncode, 0, done.stdout)
+                    self.assertRegex(settled(done.stdout), rf"\A{page.expression([settled(line) for line in lines])}\Z")
+        return services
+
+    def test_alerts_are_those_of_the_page(self):
+        self.ports = {9464: free_port(), 9465: free_port()}
+        for topic in ("payments", "alerts"):
+            self.broker.create(topic)
+        alone, = self.follow(self.part("## The first alert", "## What happens to a batch"))
+        self.assertEqual(alone.status()["sinks"]["alerts"]["alerts"], 1)
+        self.assertEqual([event for event in alone.events() if event["event"] == "waiting for the brokers"], [])
+        self.assertEqual(alone.stop(), 0)
+        _, second = self.follow(self.part("### Try a take-over", "### Let it take over"))
+        self.assertEqual(second.status()["state"], "running")
+        self.assertTrue((self.dir / "share").is_dir())
+        self.assertEqual(second.stop(), 0)
 
 
 if __name__ == "__main__":
