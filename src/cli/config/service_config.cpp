@@ -85,7 +85,6 @@ void read_share(Section section, ingest::ShareOptions& share, const std::string&
   } else if (commands && !(section.has("put") && section.has("get") && section.has("list"))) {
     section.refuse("of the commands put, get and list some are missing", "give all three, or a path");
   }
-  check_folder(section, "path", share.path, "name a directory that all instances see");
   if (share.shares() && application.size() > longest) {
     section.refuse(fmt::format("an application with a name of more than {} letters cannot share snapshots", longest),
                    "choose a shorter name, or leave state.share out");
@@ -100,10 +99,12 @@ void read_state(Section section, ingest::StateOptions& state, const std::string&
   section.size("snapshot_log_size", state.snapshot_log_bytes, std::uint64_t{1} << 20);
   section.number("keep_snapshots", state.keep_snapshots, 1, 1000);
   read_share(section.section("share"), state.share, application);
+  Section share = section.section("share");
   const std::filesystem::path inside = state.share.path.lexically_relative(state.directory);
   if (!state.share.path.empty() && !inside.empty() && *inside.begin() != "..") {
-    section.section("share").refuse("path", "this lies in the state directory, and would be lost with it",
-                                    "name a folder that all instances see");
+    share.refuse("path", "this lies in the state directory, and would be lost with it", "name a folder that all instances see");
+  } else {
+    check_folder(share, "path", state.share.path, "name a directory that all instances see");
   }
   section.finish();
 }

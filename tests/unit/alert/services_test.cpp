@@ -119,7 +119,7 @@ TEST_F(Services, AnEdgeWithoutALabelHasNoStrayComma) {
       list_of({head + R"("edges":[{"source":"R0","label":"","target":"R1","key":"7","time":null,"attributes":{}}],"cause":[]})",
                head + R"("edges":[["R0","","R1"]],"cause":[]})"}));
   ASSERT_EQ(server.accepted().size(), 1U);
-  const Json& blocks = server.accepted()[0]["blocks"];
+  const Json blocks = server.accepted()[0]["blocks"];
   EXPECT_EQ(blocks[2]["text"]["text"], "`R0 → R1  key 7`\n");
   EXPECT_EQ(blocks[7]["text"]["text"], "`R0 → R1`\n");
 }
