@@ -233,11 +233,11 @@ void WebhookSink::cancel() noexcept {
   poster_.cancel();
 }
 
-/// Keeps requests as far apart as the receiver wants them.
+/// Keeps requests as far apart as the receiver wants them. Throws Error if it is cancelled meanwhile.
 void WebhookSink::wait_for_turn() {
   if (options_.min_interval.count() == 0) return;
   std::unique_lock lock(mutex_);
-  changed_.wait_until(lock, turn_, [&] { return cancelled_; });
+  if (changed_.wait_until(lock, turn_, [&] { return cancelled_; })) throw Error(where_, "cancelled");
   turn_ = Clock::now() + options_.min_interval;
 }
 
