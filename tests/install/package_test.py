@@ -159,7 +159,7 @@ class Packages(unittest.TestCase):
         self.run_inside("cmake", "--build", "/root/examples", "--parallel", "2")
         self.assertEqual(self.run_inside("/root/examples/triangles"), "batch 1: +1 -0\nbatch 2: +0 -1\n")
         ring = self.run_inside("/root/examples/payments/payments", "/usr/share/doc/libdeltamatch-dev/examples/payments/payments.csv")
-        self.assertRegex(ring, r"\Aring  ann -> bob 55\.70 at 2026-03-01T00:00:03Z  bob .*\n\Z")
+        self.assertRegex(ring, r"\A\+ ring  ann -> bob 55\.70 at 2026-03-01T00:00:03Z  bob .*\n\Z")
         (self.debian / "root/edges.txt").write_text("1 2\n2 3\n3 1\n")
         self.assertIn('"bindings":{"a":', self.run_inside("/root/examples/replay_file", "/root/edges.txt", "(a)-->(b)-->(c)-->(a)"))
 

@@ -1,18 +1,21 @@
-// Prints each new ring of payments in a CSV file, with its accounts, amounts and times. In a ring, three accounts pay each
-// other within a day, and each payment is at most 10 % smaller than the one before it.
+// Prints each ring of payments in a CSV file, with its accounts, amounts and times. In a ring, three accounts pay each other
+// within a day. Each payment is as large as the one before it, or at most 10 % smaller.
 //
-// usage: payments FILE
+// usage: payments FILE [--vanished]
 //
-// The file has one payment a line, in order of time, as payments.csv beside this program. For a file of yours, change the four
-// places that are marked.
+// The file has a payment a line, in order of time, as payments.csv has. For a file of yours, change the places that are marked.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "deltamatch/engine.hpp"
 #include "deltamatch/value_text.hpp"
@@ -23,7 +26,8 @@ using namespace deltamatch;
 
 constexpr std::size_t batch_size = 1000;  // payments
 
-// CHANGE 1: the columns of a line.
+// CHANGE 1: the first line of the file, and its columns.
+constexpr std::string_view head = "ts,sender,receiver,amount,channel";
 enum Column : std::size_t { ts, sender, receiver, amount, channel, columns };
 
 // CHANGE 2: what a payment has beside its accounts and its time. Each line is an edge of its own (EdgeModel::events).
@@ -33,52 +37,35 @@ Schema payments() {
                     {.name = "channel", .type = {.kind = AttributeType::Kind::symbol}}}};
 }
 
-// CHANGE 3: what is looked for. prev(t) is the payment before t.
+// CHANGE 3: what is looked for. prev(t) is the payment before t; the first payment has none, and is not asked about it. `>=`
+// takes equal amounts, `>` only smaller ones. All accounts of a match differ, and payments to oneself are left out.
 constexpr std::string_view pattern =
     "(a)-[t WHERE t.time > prev(t).time AND prev(t).amount >= t.amount >= 0.9 * prev(t).amount]->{3}(a) WITHIN 24h";
 
-using Fields = std::array<std::string_view, columns>;
-
-/// The fields of a line. They are not quoted. Nullopt: there are more or fewer.
-std::optional<Fields> split(std::string_view line) {
-  Fields fields;
-  for (std::size_t i = 0; i < columns; ++i) {
-    const std::size_t comma = line.find(',');
-    if ((comma == std::string_view::npos) != (i + 1 == columns)) return std::nullopt;
-    fields[i] = line.substr(0, comma);
-    line.remove_prefix(comma == std::string_view::npos ? line.size() : comma + 1);
-  }
-  return fields;
-}
-
-/// Adds the payment of a line. Returns false if it cannot be read.
+/// Adds the payment of a line, whose fields are not quoted. Returns false if it cannot be read.
 bool add(UpdateBatch& batch, std::string_view line) {
-  const std::optional<Fields> fields = split(line);
-  if (!fields) return false;
-  const std::optional<Timestamp> time = parse_time((*fields)[ts]);
-  const std::optional<std::int64_t> cents = parse_decimal((*fields)[amount], 2);
+  std::vector<std::string_view> fields;
+  for (const auto field : std::views::split(line, ',')) fields.emplace_back(field.begin(), field.end());
+  if (fields.size() != columns) return false;
+  const std::optional<Timestamp> time = parse_time(fields[ts]);
+  const std::optional<std::int64_t> cents = parse_decimal(fields[amount], 2);
   if (!time || !cents) return false;
-  const std::array<AttributeValue, 2> values{*cents, (*fields)[channel]};  // as in the Schema
+  const std::array<AttributeValue, 2> values{*cents, fields[channel]};  // as in the Schema
   const Properties properties{.attributes = values};
-  batch.add({.source = (*fields)[sender], .target = (*fields)[receiver], .time = time, .properties = &properties});
+  batch.add({.source = fields[sender], .target = fields[receiver], .time = time, .properties = &properties});
   return true;
-}
-
-std::string cents_text(const AttributeValue& value) {
-  const auto* cents = std::get_if<std::int64_t>(&value);
-  return cents == nullptr ? "?" : decimal_text(*cents, 2);  // NULL: the payment states no amount
 }
 
 class Printer final : public MatchSink {
  public:
   void begin(std::uint64_t /*batch*/) override { text_.clear(); }
   void write(const Match& match) override {
-    if (!match.added) return;
-    text_ += match.query;
+    text_.append(match.added ? "+ " : "- ").append(match.query);
     // CHANGE 4: what is printed of a payment. `attributes` are those of the Schema, in its order.
     for (const MatchedEdge& edge : match.edges) {
-      text_ += "  " + to_string(edge.source) + " -> " + to_string(edge.target) + " " + cents_text(edge.attributes[0]) + " at " +
-               time_text(edge.time.value_or(0));
+      const auto* cents = std::get_if<std::int64_t>(&edge.attributes[0]);  // null if there is no amount
+      text_ += "  " + to_string(edge.source) + " -> " + to_string(edge.target) + " " + (cents ? decimal_text(*cents, 2) : "?") +
+               " at " + time_text(edge.time.value_or(0));
     }
     text_ += '\n';
   }
@@ -89,41 +76,51 @@ class Printer final : public MatchSink {
   std::string text_;
 };
 
-/// Prints the new rings of a file. Returns how many payments were too late for some of theirs.
-std::uint64_t print_rings(Engine& engine, std::istream& file) {
-  Printer printer;
-  UpdateBatch batch;
-  std::uint64_t out_of_order = 0;
-  const auto process = [&] {
-    const BatchResult result = engine.process(batch, OnReject::skip, &printer);
+/// Processes a batch and empties it. Under a window, the engine may cut it into several.
+void process(Engine& engine, UpdateBatch& batch, Printer& printer) {
+  const BatchOptions options{.on_reject = OnReject::skip, .sink = &printer, .record_by_record = true};
+  for (bool more = true; more;) {
+    const BatchResult result = engine.process(batch, options).value();
     for (const Reject& reject : result.rejects)
       std::fprintf(stderr, "refused: %s\n", std::string(reject_name(reject.reason)).c_str());
-    out_of_order += result.out_of_order;
-    batch.clear();
-  };
-  std::string line;
-  std::getline(file, line);  // the head
-  for (std::uint64_t number = 2; std::getline(file, line); ++number) {
-    if (line.ends_with('\r')) line.pop_back();
-    if (!add(batch, line)) std::fprintf(stderr, "line %ju cannot be read: %s\n", std::uintmax_t{number}, line.c_str());
-    if (batch.size() == batch_size) process();
+    if (const std::uintmax_t late = std::max(result.out_of_order, result.ignored.late); late > 0)
+      std::fprintf(stderr, "older than a payment before them: %ju; sort the file by time, or rings may be missing\n", late);
+    batch.drop_first(result.consumed);
+    more = result.cut;
   }
-  process();
-  return out_of_order;
+  batch.clear();
+}
+
+bool read_line(std::istream& file, std::string& line) {
+  if (!std::getline(file, line)) return false;
+  if (line.ends_with('\r')) line.pop_back();
+  return true;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) try {
-  std::ifstream file(argc == 2 ? argv[1] : "");
+  std::ifstream file(argc > 1 ? argv[1] : "");
   if (!file) throw Error(ErrorKind::usage, "payments", "there is no such file", "name a CSV file");
-  Engine engine({.schema = payments()});
-  engine.add_query(parse_pattern(pattern, "ring"), {.list = true});
-  const std::uint64_t out_of_order = print_rings(engine, file);
-  if (out_of_order > 0) {
-    std::fprintf(stderr, "older than a payment before them: %ju; sort the file by time, or rings may be missing\n",
-                 std::uintmax_t{out_of_order});
+  std::string line;
+  read_line(file, line);
+  if (line != head) throw Error(argv[1], "its first line is `" + line + "`", "expected: `" + std::string(head) + "`");
+
+  // CHANGE 5: whether to print also which rings vanish, once a payment is a day old. It takes a window instead of WITHIN.
+  const bool vanished = argc > 2 && std::string_view(argv[2]) == "--vanished";
+  Query ring = parse_pattern(pattern, "ring");
+  EngineOptions options{.schema = payments()};
+  if (vanished) options.window = std::exchange(ring.within, std::nullopt).value().microseconds;
+  Engine engine(options);
+  engine.add_query(ring, {.list = true});
+
+  Printer printer;
+  UpdateBatch batch;
+  for (std::uintmax_t number = 2; read_line(file, line); ++number) {
+    if (!add(batch, line)) std::fprintf(stderr, "line %ju cannot be read: %s\n", number, line.c_str());
+    if (batch.size() == batch_size) process(engine, batch, printer);
   }
+  process(engine, batch, printer);
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;
