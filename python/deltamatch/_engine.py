@@ -57,6 +57,7 @@ class Report:
         updates: updates that the engine took.
         batches: batches that they made.
         inserted, deleted, expired: edges in the net batches.
+        out_of_order: inserted edges that came too late for some matches of patterns with WITHIN.
         ignored: updates that changed nothing, by cause.
         refused: rows that were left out, by reason.
         missing: inserted edges without a value, by attribute.
@@ -72,6 +73,7 @@ class Report:
     inserted: int = 0
     deleted: int = 0
     expired: int = 0
+    out_of_order: int = 0
     ignored: dict[str, int] = field(default_factory=dict)
     refused: dict[str, int] = field(default_factory=dict)
     missing: dict[str, int] = field(default_factory=dict)
@@ -371,7 +373,7 @@ class Engine:
         reading = self._open(source, vertices=vertices, watch_ids=watch_ids, read_ahead=1, batch=1 << 14, within_window=True)
         with _interrupts():
             self._engine().load(reading)
-        self._report = _conclude(reading, [], ())
+        self._report = _conclude(reading, [], self._numbers())
         return self._report
 
     def _numbers(self) -> set[str]:
@@ -495,6 +497,8 @@ class Engine:
     def cliques(self, k: int | None = None, *, list: bool = False, limit: int | None = None, timeout: Span | None = None) -> Any:
         """How many cliques of ``k`` vertices there are, or of every size: a frame of vertices and count.
 
+        Directions, labels and parallel edges do not count.
+
         Args:
             list: a frame of the cliques instead: a list of vertices each. Needs ``k``.
             limit: list at most so many.
@@ -533,7 +537,7 @@ class Engine:
 
     @property
     def report(self) -> Report:
-        """What the rows of the last frame became."""
+        """What the rows of the latest frame became, which ``load`` or ``process`` took. It is no sum over frames."""
         return self._report
 
     @property

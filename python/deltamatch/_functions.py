@@ -326,7 +326,7 @@ def cliques(
 ) -> Any:
     """How many cliques of ``k`` vertices, or of every size, the graph has that a frame of edges states.
 
-    Returns a frame of ``vertices`` and ``count``. With ``list`` it is a frame of cliques, each a list of vertices.
+    Directions, labels and parallel edges do not count. Returns a frame of ``vertices`` and ``count``. With ``list`` it is a frame of cliques, each a list of vertices.
 
     Raises:
         IncompleteError: the time-out ended it; ``found`` has lower bounds, or the cliques found.

@@ -7,7 +7,7 @@ import inspect
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import timedelta
-from typing import Any, Literal, TypedDict, TypeVar, get_type_hints
+from typing import Any, Literal, TypedDict, TypeVar, get_args, get_origin, get_type_hints
 
 from deltamatch import _core
 from deltamatch.errors import ConfigurationError
@@ -170,6 +170,7 @@ def readable(text: str, where: str) -> str:
 
 
 _FLAGS = ("directed", "induced")
+_CHOICES = {name: get_args(type_) for name, type_ in get_type_hints(FrameOptions).items() if get_origin(type_) is Literal}
 _SPANS = ("window", "allowed_lateness", "attributes", "vertex_attributes")
 
 
@@ -187,6 +188,9 @@ def check_values(options: Mapping[str, object]) -> None:
         elif name in _FLAGS:
             if not isinstance(value, bool):
                 raise ConfigurationError.of(name, f"{value!r} is no bool", "give True or False")
+        elif name in _CHOICES:
+            if not isinstance(value, str) or value not in _CHOICES[name]:
+                raise ConfigurationError.of(name, f"{value!r} is not a choice", f"choose one of {', '.join(map(repr, _CHOICES[name]))}")
         elif not isinstance(value, str):
             raise ConfigurationError.of(name, f"{value!r} is no text", "give a text")
         else:

@@ -53,6 +53,7 @@ nb::dict to_dict(const Totals& totals, const Schema& schema) {
   dict["inserted"] = totals.inserted;
   dict["deleted"] = totals.deleted;
   dict["expired"] = totals.expired;
+  dict["out_of_order"] = totals.out_of_order;
   dict["ignored"] = to_dict(totals.ignored);
   nb::dict seconds;
   seconds["apply"] = totals.seconds.apply;

@@ -194,6 +194,7 @@ void Session::add_up(Totals& totals, const BatchResult& result) const {
   totals.inserted += result.inserted;
   totals.deleted += result.deleted;
   totals.expired += result.expired;
+  totals.out_of_order += result.out_of_order;
   totals.ignored += result.ignored;
   totals.seconds += result.seconds;
   for (const QueryDelta& delta : result.queries) {

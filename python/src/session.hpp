@@ -38,6 +38,7 @@ struct Totals {
   std::uint64_t inserted = 0;
   std::uint64_t deleted = 0;
   std::uint64_t expired = 0;
+  std::uint64_t out_of_order = 0;
   std::vector<std::uint64_t> missing;  ///< insertions of edges without a value, by attribute
   Ignored ignored;
   StepSeconds seconds;

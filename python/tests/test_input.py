@@ -133,6 +133,7 @@ def test_slices_of_arrow_tables_are_read_from_their_offset() -> None:
         ({"source": [1, 2], "target": [2]}, {}, "the column target has 1 rows, and the one before it 2"),
         ({"source": [1], "target": [2]}, {"threads": -1}, "threads: -1 is not possible"),
         ({"source": [1], "target": [2]}, {"source": 0}, "source: 0 is no text"),
+        ({"source": [1], "target": [2]}, {"self_loops": True}, "self_loops: True is not a choice; choose one of 'leave-out', 'keep'"),
         ({"source": [1], "target": [2]}, {"directed": "no"}, "directed: 'no' is no bool"),
         ({"source": [1], "target": [2]}, {"max_matches": 0}, "max_matches: 0 is not possible"),
         ([(1, 2)], {}, "frame: is no table, but a list"),
@@ -282,6 +283,7 @@ def test_rows_of_a_batch_that_are_older_than_the_batch_before_are_warned_of() ->
         assert warned(lambda: engine.process(frame[:1])) == []
         (text,) = warned(lambda: engine.process(frame[1:2]))
         assert text.startswith("frame, row 0: the record is older") and engine.report.warnings == [text]
+        assert engine.report.out_of_order == 1
 
 
 def test_labels_that_no_row_has_are_warned_of() -> None:
@@ -328,8 +330,9 @@ def test_numbers_that_are_missing_are_counted() -> None:
     assert warned(lambda: deltamatch.replay(frame, NAMED + " WHERE t.amount > 1 OR t.amount IS NULL", **options)) == []
     with deltamatch.Engine(**options) as engine:
         engine.register(NAMED + " WHERE t.amount > 1")
-        assert len(warned(lambda: engine.process(frame))) == 1
-        assert engine.report.missing == {"amount": 2}
+        for take in (engine.process, engine.load):
+            assert warned(lambda: take(frame)) == [text]
+            assert engine.report.missing == {"amount": 2}
 
 
 def test_an_empty_frame_has_no_matches_and_all_columns() -> None:
