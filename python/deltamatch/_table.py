@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from deltamatch import _core
@@ -17,12 +18,28 @@ __all__ = ["Table"]
 # What a column of pandas is, by the format of Arrow and whether values may be missing. Other columns hold objects.
 _DTYPES = {
     ("i", False): "int32",
+    ("i", True): "Int32",
     ("l", False): "int64",
     ("l", True): "Int64",
+    ("g", True): "float64",
+    ("b", True): "boolean",
     ("u", False): "str",
     ("u", True): "str",
     ("tsu:UTC", True): "datetime64[us, UTC]",
 }
+
+# Where a frame of pandas says what its edges have, whether it has rows or not: the dtype of each member and each attribute.
+EDGES = "deltamatch.edges"
+_Field = tuple[str, str, bool, tuple[Any, ...]]  # format, name, whether values may be missing, members
+_NEVER_MISSING = ("source", "target", "key", "ordinal")
+
+
+def _dtypes(fields: Iterable[_Field]) -> dict[str, Any]:
+    """The dtypes of the members of a struct, and of structs in it."""
+    return {
+        name: _dtypes(members) if members else _DTYPES.get((format_, nullable and name not in _NEVER_MISSING), "object")
+        for format_, name, nullable, members in fields
+    }
 
 
 class Table:
@@ -74,9 +91,13 @@ class Table:
 
         columns = {
             name: pandas.Series(self._held.values(place), dtype=_DTYPES.get((format_, nullable), "object"))
-            for place, (name, format_, nullable) in enumerate(self._held.columns)
+            for place, (format_, name, nullable, _) in enumerate(self._held.fields)
         }
-        return pandas.DataFrame(columns)
+        frame = pandas.DataFrame(columns)
+        for _, name, _, items in self._held.fields:
+            if name == "edges" and items:
+                frame.attrs[EDGES] = _dtypes(items[0][3])
+        return frame
 
     def to_polars(self) -> pl.DataFrame:
         """The table as a frame of polars."""

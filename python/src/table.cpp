@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -205,14 +203,13 @@ void bind_table(nb::module_& module) {
                      return names;
                    })
       .def_prop_ro(
-          "columns",
+          "fields",
           [](const ingest::ArrowTable& table) {
-            std::vector<std::tuple<std::string, std::string, bool>> columns;
-            for (const ingest::ArrowField& field : table.columns())
-              columns.emplace_back(field.name, field.format, field.nullable);
-            return columns;
+            std::vector<State> fields;
+            for (const ingest::ArrowField& field : table.columns()) fields.push_back(state_of(field));
+            return fields;
           },
-          "Name and format of each column, and whether values may be missing.")
+          "Format, name, whether values may be missing, and members of each column.")
       .def("values", &values, "column"_a, "The values of a column, by its place.")
       .def(
           "__arrow_c_stream__",

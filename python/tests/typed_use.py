@@ -15,6 +15,8 @@ assert_type(deltamatch.replay(pl.DataFrame(columns), {"edge": "(a)-->(b)"}, batc
 assert_type(deltamatch.match(columns, "(a)-->(b)"), deltamatch.Table)
 assert_type(deltamatch.count(columns, "(a)-->(b)"), dict[str, int])
 assert_type(deltamatch.motifs(pd.DataFrame(columns), 3), pd.DataFrame)
+assert_type(deltamatch.edge_rows(deltamatch.match(pd.DataFrame(columns), "(a)-->(b)")), pd.DataFrame)
+assert_type(deltamatch.edge_rows(deltamatch.match(pl.DataFrame(columns), "(a)-->(b)")), pl.DataFrame)
 deltamatch.replay(columns, "(a)-->(b)", edges="multi")  # type: ignore[call-overload]
 with deltamatch.Engine(edges="keyed", attributes="amount:decimal(2)") as engine:
     assert_type(engine.register("(a)-->(b)"), list[str])
