@@ -54,7 +54,7 @@ string(REPEAT "2026-03-01 12:00:00,hal,ian,19,card\n" 1000 many)
 string(REPLACE "@" "${many}2026-03-01 12:00:00,hal,ian,1.999,card\r\n2026-03-01 11:00:00,ian,hal,1,card\n" rows "${rows}")
 file(WRITE ${WORK}/many.csv "${rows}")
 run(rings ${WORK}/build/payments/payments ${WORK}/many.csv)
-expect("${rings}" "line 1010 cannot be read: 2026-03-01 12:00:00,hal,ian,1.999,card\nolder than a payment before them: 1; sort the file by time, or rings may be missing\n+ ${ring}")
+expect("${rings}" "line 1010 cannot be read: 2026-03-01 12:00:00,hal,ian,1.999,card\n+ ${ring}older than a payment before them: 1; sort the file by time, or rings may be missing\n")
 
 run(motifs ${WORK}/build/motifs)
 expect("${motifs}" "path: 2\ntriangle: 1\nann bob cy \n")

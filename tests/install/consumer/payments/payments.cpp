@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdio>
 #include <fstream>
+#include <iostream>
 #include <optional>
 #include <ranges>
 #include <string>
@@ -69,7 +69,7 @@ class Printer final : public MatchSink {
     }
     text_ += '\n';
   }
-  void commit() override { std::fputs(text_.c_str(), stdout); }
+  void commit() override { std::cout << text_; }
   void abort() noexcept override { text_.clear(); }
 
  private:
@@ -81,10 +81,9 @@ void process(Engine& engine, UpdateBatch& batch, Printer& printer) {
   const BatchOptions options{.on_reject = OnReject::skip, .sink = &printer, .record_by_record = true};
   for (bool more = true; more;) {
     const BatchResult result = engine.process(batch, options).value();
-    for (const Reject& reject : result.rejects)
-      std::fprintf(stderr, "refused: %s\n", std::string(reject_name(reject.reason)).c_str());
-    if (const std::uintmax_t late = std::max(result.out_of_order, result.ignored.late); late > 0)
-      std::fprintf(stderr, "older than a payment before them: %ju; sort the file by time, or rings may be missing\n", late);
+    for (const Reject& reject : result.rejects) std::cerr << "refused: " << reject_name(reject.reason) << '\n';
+    if (const std::uint64_t late = std::max(result.out_of_order, result.ignored.late); late > 0)
+      std::cerr << "older than a payment before them: " << late << "; sort the file by time, or rings may be missing\n";
     batch.drop_first(result.consumed);
     more = result.cut;
   }
@@ -106,7 +105,7 @@ int main(int argc, char** argv) try {
   read_line(file, line);
   if (line != head) throw Error(argv[1], "its first line is `" + line + "`", "expected: `" + std::string(head) + "`");
 
-  // CHANGE 5: whether to print also which rings vanish, once a payment is a day old. It takes a window instead of WITHIN.
+  // CHANGE 5: whether to print also which rings vanish, once a payment is a day old. The pattern's WITHIN becomes a window.
   const bool vanished = argc > 2 && std::string_view(argv[2]) == "--vanished";
   Query ring = parse_pattern(pattern, "ring");
   EngineOptions options{.schema = payments()};
@@ -116,12 +115,12 @@ int main(int argc, char** argv) try {
 
   Printer printer;
   UpdateBatch batch;
-  for (std::uintmax_t number = 2; read_line(file, line); ++number) {
-    if (!add(batch, line)) std::fprintf(stderr, "line %ju cannot be read: %s\n", number, line.c_str());
+  for (std::size_t number = 2; read_line(file, line); ++number) {
+    if (!add(batch, line)) std::cerr << "line " << number << " cannot be read: " << line << '\n';
     if (batch.size() == batch_size) process(engine, batch, printer);
   }
   process(engine, batch, printer);
 } catch (const Error& error) {
-  std::fprintf(stderr, "%s\n", error.what());
+  std::cerr << error.what() << '\n';
   return 1;
 }
