@@ -15,6 +15,8 @@ namespace {
 
 // How far ahead loops over the batch's vertices prefetch rows and blocks.
 constexpr std::size_t prefetch_distance = 8;
+// About the number of half-edges that a thread makes slices of at a time.
+constexpr std::size_t part_grain = 512;
 // Number of vertices whose changes a thread plans at a time.
 constexpr std::size_t plan_grain = 256;
 // Capacity of a small graph's change log. In a large graph it is a quarter of the number of vertices.
@@ -29,12 +31,15 @@ void Adjacency::reserve_vertices(std::size_t count) {
   if (count > rows_.size()) rows_.resize(count);
 }
 
-void Adjacency::Entries::assign(std::span<const HalfEdge> halves, Column column) {
+void Adjacency::Entries::resize(std::size_t count, Column column) {
+  ids.resize(count);
+  places.resize(count);
+  payload.resize(count * static_cast<unsigned>(column));
+}
+
+void Adjacency::Entries::assign(std::span<const HalfEdge> halves, std::size_t begin, std::size_t end, Column column) noexcept {
   const auto words = static_cast<unsigned>(column);
-  ids.resize(halves.size());
-  places.resize(halves.size());
-  payload.resize(halves.size() * words);
-  for (std::size_t i = 0; i < halves.size(); ++i) {
+  for (std::size_t i = begin; i < end; ++i) {
     ids[i] = halves[i].neighbour;
     if (words == 0) continue;
     std::memcpy(&payload[i * words], &halves[i].payload, words * sizeof(std::uint32_t));  // little-endian: copies the low words
@@ -45,24 +50,90 @@ std::size_t Adjacency::Entries::bytes() const noexcept {
   return (ids.capacity() + payload.capacity() + places.capacity()) * sizeof(std::uint32_t);
 }
 
-void Adjacency::build_slices(std::span<const HalfEdge> added, std::span<const HalfEdge> removed) {
-  const auto key = [](const HalfEdge& half) { return std::uint64_t{half.vertex} << 32 | half.relation; };
-  std::size_t a = 0;
-  std::size_t r = 0;
-  while (a < added.size() || r < removed.size()) {
-    const HalfEdge& first =
-        r == removed.size() || (a < added.size() && key(added[a]) <= key(removed[r])) ? added[a] : removed[r];
-    if (delta_rows_.empty() || delta_rows_.back().vertex != first.vertex) {
-      delta_rows_.emplace_back().vertex = first.vertex;
-      delta_rows_.back().first_slice = static_cast<std::uint32_t>(delta_slices_.size());
-    }
-    delta_slices_.push_back({first.relation, static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(r), 0, 0});
-    delta_rows_.back().end_slice = static_cast<std::uint32_t>(delta_slices_.size());
-    const std::uint64_t group = key(first);
-    while (a < added.size() && key(added[a]) == group) ++a;
-    while (r < removed.size() && key(removed[r]) == group) ++r;
+/// Cuts a batch into parts of about `grain` half-edges, between vertices.
+void Adjacency::cut_parts(std::span<const HalfEdge> added, std::span<const HalfEdge> removed, std::size_t grain) {
+  const std::span<const HalfEdge> longer = added.size() >= removed.size() ? added : removed;
+  parts_.assign(1, Part{});
+  for (std::size_t at = 0; longer.size() - at > grain;) {
+    const VertexId last = longer[at + grain - 1].vertex;
+    const auto begin = std::partition_point(longer.begin() + static_cast<std::ptrdiff_t>(at + grain), longer.end(),
+                                            [&](const HalfEdge& half) { return half.vertex == last; });
+    if (begin == longer.end()) break;
+    at = static_cast<std::size_t>(begin - longer.begin());
+    const auto begin_in = [&](std::span<const HalfEdge> halves) {
+      const auto first = std::ranges::lower_bound(halves, begin->vertex, {}, &HalfEdge::vertex);
+      return static_cast<std::uint32_t>(first - halves.begin());
+    };
+    parts_.push_back({begin_in(added), begin_in(removed), 0, 0});
   }
-  delta_slices_.push_back({no_relation, static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(r), 0, 0});
+  parts_.push_back({static_cast<std::uint32_t>(added.size()), static_cast<std::uint32_t>(removed.size()), 0, 0});
+}
+
+/// Makes the rows and slices of the batch. All threads count those of their parts first, so each knows where to write.
+void Adjacency::build_slices(std::span<const HalfEdge> added, std::span<const HalfEdge> removed, Workers& workers) {
+  // Calls visit(first half-edge, its place in added, its place in removed) for each list of a part.
+  const auto visit_lists = [&](std::size_t part, auto&& visit) {
+    const auto key = [](const HalfEdge& half) { return std::uint64_t{half.vertex} << 32 | half.relation; };
+    std::uint32_t a = parts_[part].added;
+    std::uint32_t r = parts_[part].removed;
+    const std::uint32_t added_end = parts_[part + 1].added;
+    const std::uint32_t removed_end = parts_[part + 1].removed;
+    while (a < added_end || r < removed_end) {
+      const HalfEdge& first = r == removed_end || (a < added_end && key(added[a]) <= key(removed[r])) ? added[a] : removed[r];
+      visit(first, a, r);
+      const std::uint64_t list = key(first);
+      while (a < added_end && key(added[a]) == list) ++a;
+      while (r < removed_end && key(removed[r]) == list) ++r;
+    }
+  };
+  const std::size_t parts = parts_.size() - 1;
+  workers.for_each(parts, 1, [&](unsigned, std::size_t begin, std::size_t end) {
+    for (std::size_t p = begin; p < end; ++p) {
+      std::uint32_t rows = 0;
+      std::uint32_t slices = 0;
+      HalfEdge last{invalid_vertex, no_relation, 0, 0, 0};
+      const auto count = [&](const HalfEdge& half) {  // without branches
+        const bool row = half.vertex != last.vertex;
+        rows += static_cast<std::uint32_t>(row);
+        slices += static_cast<std::uint32_t>(row) | static_cast<std::uint32_t>(half.relation != last.relation);
+        last = half;
+      };
+      const std::span<const HalfEdge> part_added = added.subspan(parts_[p].added, parts_[p + 1].added - parts_[p].added);
+      const std::span<const HalfEdge> part_removed =
+          removed.subspan(parts_[p].removed, parts_[p + 1].removed - parts_[p].removed);
+      if (part_removed.empty() || part_added.empty()) {
+        std::ranges::for_each(part_added.empty() ? part_removed : part_added, count);
+      } else {
+        visit_lists(p, [&](const HalfEdge& first, std::uint32_t, std::uint32_t) { count(first); });
+      }
+      parts_[p].rows = rows;
+      parts_[p].slices = slices;
+    }
+  });
+  std::uint32_t rows = 0;
+  std::uint32_t slices = 0;
+  for (Part& part : parts_) {
+    rows += std::exchange(part.rows, rows);
+    slices += std::exchange(part.slices, slices);
+  }
+  delta_slices_.resize(slices + 1);
+  delta_rows_.resize(rows);  // the last step that may fail, because undoing reads the rows
+  delta_slices_[slices] = {no_relation, parts_.back().added, parts_.back().removed, 0, 0};
+  workers.for_each(parts, 1, [&](unsigned, std::size_t begin, std::size_t end) {
+    for (std::size_t p = begin; p < end; ++p) {
+      std::uint32_t row = parts_[p].rows;
+      std::uint32_t slice = parts_[p].slices;
+      VertexId vertex = invalid_vertex;
+      visit_lists(p, [&](const HalfEdge& first, std::uint32_t a, std::uint32_t r) {
+        if (first.vertex != vertex) delta_rows_[row++] = {nullptr, 0, 0, first.vertex, slice, slice, 0, false, false, false};
+        vertex = first.vertex;
+        delta_slices_[slice++] = {first.relation, a, r, 0, 0};
+        delta_rows_[row - 1].end_slice = slice;
+      });
+      added_.assign(added, parts_[p].added, parts_[p + 1].added, column_);
+      removed_.assign(removed, parts_[p].removed, parts_[p + 1].removed, column_);
+    }
+  });
 }
 
 void Adjacency::stage(std::span<const HalfEdge> added, std::span<const HalfEdge> removed) {
@@ -73,12 +144,11 @@ void Adjacency::stage(std::span<const HalfEdge> added, std::span<const HalfEdge>
 void Adjacency::stage(std::span<const HalfEdge> added, std::span<const HalfEdge> removed, Workers& workers) {
   assert(delta_rows_.empty());
   try {
-    added_.assign(added, column_);
-    removed_.assign(removed, column_);
-    build_slices(added, removed);
-    workers.for_each(delta_rows_.size(), plan_grain, [this](unsigned, std::size_t begin, std::size_t end) {
-      plan_rows(std::span(delta_rows_).subspan(begin, end - begin));
-    });
+    added_.resize(added.size(), column_);
+    removed_.resize(removed.size(), column_);
+    cut_parts(added, removed, workers.size() == 1 ? SIZE_MAX : part_grain);
+    build_slices(added, removed, workers);
+    plan_rows(workers);
     sum_staged_figures();
     allocate_blocks();
     changes_.prepare(delta_rows_.size(), std::max(rows_.size() / 4, logged_changes));
@@ -89,18 +159,29 @@ void Adjacency::stage(std::span<const HalfEdge> added, std::span<const HalfEdge>
   }
 }
 
-void Adjacency::plan_rows(std::span<DeltaRow> deltas) {
-  for (const DeltaRow& delta : deltas.first(std::min(deltas.size(), 2 * prefetch_distance))) prefetch(delta.vertex);
-  for (std::size_t i = 0; i < deltas.size(); ++i) {
-    if (i + 2 * prefetch_distance < deltas.size()) prefetch(deltas[i + 2 * prefetch_distance].vertex);
-    if (i + prefetch_distance < deltas.size()) fetch_line(rows_[deltas[i + prefetch_distance].vertex].block);
-    plan_row(deltas[i]);
-    rows_[deltas[i].vertex].staged = static_cast<std::uint32_t>(&deltas[i] - delta_rows_.data() + 1);
+void Adjacency::plan_rows(Workers& workers) {
+  const std::size_t portions = (delta_rows_.size() + plan_grain - 1) / plan_grain;
+  if (changing_.size() < portions) changing_.resize(portions);
+  if (figure_changes_.size() < workers.size()) figure_changes_.resize(workers.size());
+  workers.for_each(delta_rows_.size(), plan_grain, [this](unsigned worker, std::size_t begin, std::size_t end) {
+    plan_rows(begin, end, changing_[begin / plan_grain], figure_changes_[worker]);
+  });
+}
+
+void Adjacency::plan_rows(std::size_t begin, std::size_t end, std::vector<std::uint32_t>& changing, FigureChanges& figures) {
+  for (std::size_t i = begin; i < std::min(end, begin + 2 * prefetch_distance); ++i) prefetch(delta_rows_[i].vertex);
+  for (std::size_t i = begin; i < end; ++i) {
+    if (i + 2 * prefetch_distance < end) prefetch(delta_rows_[i + 2 * prefetch_distance].vertex);
+    if (i + prefetch_distance < end) fetch_line(rows_[delta_rows_[i + prefetch_distance].vertex].block);
+    DeltaRow& delta = delta_rows_[i];
+    plan_row(delta, figures);
+    rows_[delta.vertex].staged = static_cast<std::uint32_t>(i + 1);
+    if (delta.moves || delta.empties) changing.push_back(static_cast<std::uint32_t>(i));
   }
 }
 
 // Finds the changed lists, and decides whether the vertex's block is large enough. No other block has been allocated yet.
-void Adjacency::plan_row(DeltaRow& delta) {
+void Adjacency::plan_row(DeltaRow& delta, FigureChanges& figures) {
   const Row& row = rows_[delta.vertex];
   std::uint32_t slices = row.slices;
   std::uint32_t total = row.total();
@@ -115,7 +196,9 @@ void Adjacency::plan_row(DeltaRow& delta) {
     const std::uint32_t added = delta_slices_[s + 1].added_begin - slice.added_begin;
     const std::uint32_t removed = delta_slices_[s + 1].removed_begin - slice.removed_begin;
     total += added - removed;  // modulo 2^32
-    delta.reshapes = delta.reshapes || !present || slice.end - slice.begin + added == removed;
+    const std::uint32_t before = slice.end - slice.begin;
+    delta.reshapes = delta.reshapes || !present || before + added == removed;
+    figures.note(slice.relation, before, before + added - removed);
   }
   delta.empties = total == 0;
   const bool fits = total <= row.capacity && slices <= (1u << row.directory_log) && row.block != nullptr;
@@ -126,29 +209,49 @@ void Adjacency::plan_row(DeltaRow& delta) {
   delta.capacity = total;
 }
 
-void Adjacency::sum_staged_figures() {
-  staged_figures_ = figures_;
-  for (std::size_t s = 0; s + 1 < delta_slices_.size(); ++s) {
-    const DeltaSlice& slice = delta_slices_[s];
-    const std::uint32_t before = slice.end - slice.begin;
-    const std::uint32_t added = delta_slices_[s + 1].added_begin - slice.added_begin;
-    const std::uint32_t after = before + added - (delta_slices_[s + 1].removed_begin - slice.removed_begin);
-    if (slice.relation >= staged_figures_.size()) staged_figures_.resize(slice.relation + 1);
-    RelationFigures& figures = staged_figures_[slice.relation];
-    figures.entries += std::uint64_t{after} - before;
-    figures.lists += std::uint64_t{after != 0} - std::uint64_t{before != 0};
-    figures.squares += static_cast<double>(after) * after - static_cast<double>(before) * before;
-    figures.longest = std::max(figures.longest, after);
+void Adjacency::FigureChanges::note(RelationId relation, std::uint32_t before, std::uint32_t after) {
+  if (relation >= changes_.size()) changes_.resize(relation + 1);
+  Change& change = changes_[relation];
+  if (!change.listed) relations_.push_back(relation);
+  change.listed = true;
+  change.entries += std::int64_t{after} - before;
+  change.lists += static_cast<std::int64_t>(after != 0) - static_cast<std::int64_t>(before != 0);
+  change.squares += (std::int64_t{after} - before) * (static_cast<decltype(change.squares)>(after) + before);
+  change.longest = std::max(change.longest, after);
+}
+
+void Adjacency::FigureChanges::add_to(std::vector<RelationFigures>& figures) const {
+  for (const RelationId relation : relations_) {
+    const Change& change = changes_[relation];
+    if (relation >= figures.size()) figures.resize(relation + 1);
+    RelationFigures& of = figures[relation];
+    of.entries += static_cast<std::uint64_t>(change.entries);
+    of.lists += static_cast<std::uint64_t>(change.lists);
+    of.squares += static_cast<double>(change.squares);
+    of.longest = std::max(of.longest, change.longest);
   }
 }
 
+void Adjacency::FigureChanges::forget() noexcept {
+  for (const RelationId relation : relations_) changes_[relation] = {};
+  relations_.clear();
+}
+
+void Adjacency::sum_staged_figures() {
+  staged_figures_ = figures_;
+  for (const FigureChanges& changes : figure_changes_) changes.add_to(staged_figures_);
+}
+
 void Adjacency::allocate_blocks() {
-  for (DeltaRow& delta : delta_rows_) {
-    if (!delta.moves) continue;
-    const std::size_t words = block_words(delta.capacity, delta.directory_log);
-    delta.block = arena_->allocate(words);
-    const std::size_t room = Arena::block_words(words) - (std::size_t{2} << delta.directory_log);
-    delta.capacity = static_cast<std::uint32_t>(room / (1 + column_words()));
+  for (const std::vector<std::uint32_t>& changing : changing_) {
+    for (const std::uint32_t row : changing) {
+      DeltaRow& delta = delta_rows_[row];
+      if (!delta.moves) continue;
+      const std::size_t words = block_words(delta.capacity, delta.directory_log);
+      delta.block = arena_->allocate(words);
+      const std::size_t room = Arena::block_words(words) - (std::size_t{2} << delta.directory_log);
+      delta.capacity = static_cast<std::uint32_t>(room / (1 + column_words()));
+    }
   }
 }
 
@@ -158,8 +261,14 @@ void Adjacency::unstage() noexcept {
     if (delta.block != nullptr) arena_->give_back(delta.block, block_words(delta.capacity, delta.directory_log));
   }
   arena_->recycle();
+  clear_delta();
+}
+
+void Adjacency::clear_delta() noexcept {
   delta_rows_.clear();
   delta_slices_.clear();
+  for (std::vector<std::uint32_t>& changing : changing_) changing.clear();
+  for (FigureChanges& changes : figure_changes_) changes.forget();
 }
 
 std::uint32_t Adjacency::lower_slice(const Row& row, RelationId relation) noexcept {

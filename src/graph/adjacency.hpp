@@ -21,6 +21,7 @@
 
 #include "base/parallel.hpp"
 #include "base/prefetch.hpp"
+#include "base/raw_vector.hpp"
 #include "base/types.hpp"
 #include "graph/arena.hpp"
 #include "graph/change_log.hpp"
@@ -38,6 +39,17 @@ struct HalfEdge {
   std::uint32_t tag;  ///< orders entries with equal neighbours; 0 in stores without tags
   std::uint64_t payload;
   friend auto operator<=>(const HalfEdge&, const HalfEdge&) = default;
+};
+
+/// By vertex, relation, neighbour and tag.
+struct HalfEdgeOrder {
+  __extension__ using Key = unsigned __int128;
+  static VertexId vertex(const HalfEdge& half) noexcept { return half.vertex; }
+  static Key key(const HalfEdge& half) noexcept {
+    const std::uint64_t high = std::uint64_t{half.vertex} << 32 | half.relation;
+    const std::uint64_t low = std::uint64_t{half.neighbour} << 32 | half.tag;
+    return static_cast<Key>(high) << 64 | low;
+  }
 };
 
 /// A neighbour list as it was before the batch, and the batch's changes to it. All parts ascend (by id, then by tag). `removed`
@@ -265,25 +277,51 @@ class Adjacency {
     }
   };
   struct DeltaRow {
-    std::uint32_t* block = nullptr;  // the block to move to, or null if the lists stay in their block
-    std::uint32_t capacity = 0;
-    std::uint32_t total = 0;  // entries before the batch
-    VertexId vertex = 0;
-    std::uint32_t first_slice = 0;
-    std::uint32_t end_slice = 0;
-    std::uint8_t directory_log = 0;
-    bool empties = false;   // no entries are left
-    bool moves = false;     // to a block of another size
-    bool reshapes = false;  // the directory gets or loses lists
+    std::uint32_t* block;  // the block to move to, or null if the lists stay in their block
+    std::uint32_t capacity;
+    std::uint32_t total;  // entries before the batch
+    VertexId vertex;
+    std::uint32_t first_slice;
+    std::uint32_t end_slice;
+    std::uint8_t directory_log;
+    bool empties;   // no entries are left
+    bool moves;     // to a block of another size
+    bool reshapes;  // the directory gets or loses lists
   };
   struct Entries {  // columns of the delta
-    std::vector<std::uint32_t> ids;
-    std::vector<std::uint32_t> payload;
+    RawVector<std::uint32_t> ids;
+    RawVector<std::uint32_t> payload;
     // The place of each entry: its index among the vertex's entries before the batch, or the index that it is inserted before.
     // Found while settling, which must load the lists anyway.
-    std::vector<std::uint32_t> places;
-    void assign(std::span<const HalfEdge> halves, Column column);
+    RawVector<std::uint32_t> places;
+    void resize(std::size_t count, Column column);
+    void assign(std::span<const HalfEdge> halves, std::size_t begin, std::size_t end, Column column) noexcept;
     [[nodiscard]] std::size_t bytes() const noexcept;
+  };
+  // What a thread adds to the figures. Sums of integers do not depend on the order of threads.
+  class FigureChanges {
+   public:
+    struct Change {
+      std::int64_t entries = 0;
+      std::int64_t lists = 0;
+      __extension__ __int128 squares = 0;
+      std::uint32_t longest = 0;
+      bool listed = false;
+    };
+    void note(RelationId relation, std::uint32_t before, std::uint32_t after);
+    void add_to(std::vector<RelationFigures>& figures) const;
+    void forget() noexcept;
+
+   private:
+    std::vector<Change> changes_;        // by relation
+    std::vector<RelationId> relations_;  // that have changed
+  };
+  // The half-edges of consecutive vertices in a batch. They end where those of the next part begin.
+  struct Part {
+    std::uint32_t added;
+    std::uint32_t removed;
+    std::uint32_t rows;    // how many it has; then, the number of rows before it
+    std::uint32_t slices;  // the same
   };
   struct Search {  // searches the first entry that is not less than (id, tag)
     const std::uint32_t* ids;
@@ -312,11 +350,14 @@ class Adjacency {
     return (std::size_t{2} << directory_log) + std::size_t{capacity} * (1 + column_words());
   }
   [[nodiscard]] const DeltaSlice* delta_slice(const DeltaRow& row, RelationId relation) const noexcept;
-  void build_slices(std::span<const HalfEdge> added, std::span<const HalfEdge> removed);
-  void plan_rows(std::span<DeltaRow> deltas);
-  void plan_row(DeltaRow& delta);
+  void cut_parts(std::span<const HalfEdge> added, std::span<const HalfEdge> removed, std::size_t grain);
+  void build_slices(std::span<const HalfEdge> added, std::span<const HalfEdge> removed, Workers& workers);
+  void plan_rows(Workers& workers);
+  void plan_rows(std::size_t begin, std::size_t end, std::vector<std::uint32_t>& changing, FigureChanges& figures);
+  void plan_row(DeltaRow& delta, FigureChanges& figures);
   void sum_staged_figures();
   void allocate_blocks();
+  void clear_delta() noexcept;
   void settle_rows(std::span<DeltaRow> deltas) noexcept;
   template <bool tagged>
   void find_places(std::span<const DeltaRow> deltas) noexcept;
@@ -350,8 +391,11 @@ class Adjacency {
   std::vector<Row> rows_;
   std::vector<RelationFigures> figures_;
 
-  std::vector<DeltaRow> delta_rows_;      // ascending by vertex
-  std::vector<DeltaSlice> delta_slices_;  // followed by one sentinel
+  RawVector<DeltaRow> delta_rows_;                    // ascending by vertex
+  RawVector<DeltaSlice> delta_slices_;                // followed by one sentinel
+  std::vector<Part> parts_;                           // followed by one sentinel
+  std::vector<std::vector<std::uint32_t>> changing_;  // by portion of the rows: those that move or become empty
+  std::vector<FigureChanges> figure_changes_;         // by worker
   Entries added_;
   Entries removed_;
   std::vector<RelationFigures> staged_figures_;

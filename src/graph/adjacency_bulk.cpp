@@ -52,9 +52,9 @@ void check(const VertexPair& edge, VertexId vertices) {
 }
 
 // All half-edges, grouped by vertex.
-class HalfEdges {
+class BulkHalves {
  public:
-  HalfEdges(const BulkEdges& bulk, Workers& workers) : ends_(bulk.vertices), entries_(2 * bulk.edges.size()) {
+  BulkHalves(const BulkEdges& bulk, Workers& workers) : ends_(bulk.vertices), entries_(2 * bulk.edges.size()) {
     workers.for_each(bulk.vertices, edge_grain, [&](unsigned, std::size_t begin, std::size_t end) {
       std::fill(ends_.data() + begin, ends_.data() + end, 0);
     });
@@ -181,7 +181,7 @@ std::vector<RelationFigures> figures_of(const std::vector<std::vector<Sums>>& by
 
 void Adjacency::build(const BulkEdges& bulk, Workers& workers) {
   assert(column_ == Column::none && arena_->bytes() == 0 && delta_rows_.empty());
-  HalfEdges halves(bulk, workers);
+  BulkHalves halves(bulk, workers);
   const RelationOf relation_of(bulk);
   RelationId relations = 0;
   for (const auto* by_label : {&bulk.to_head, &bulk.to_tail}) {

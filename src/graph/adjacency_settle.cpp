@@ -32,14 +32,16 @@ void Adjacency::settle(Workers& workers) noexcept {
   workers.for_each(delta_rows_.size(), settle_grain, [this](unsigned, std::size_t begin, std::size_t end) {
     settle_rows(std::span(delta_rows_).subspan(begin, end - begin));
   });
-  for (const DeltaRow& delta : delta_rows_) {
-    if (delta.block != nullptr) arena_->give_back(delta.block, block_words(delta.capacity, delta.directory_log));
-    changes_.append(delta.vertex);
+  for (const std::vector<std::uint32_t>& changing : changing_) {
+    for (const std::uint32_t row : changing) {
+      const DeltaRow& delta = delta_rows_[row];
+      if (delta.block != nullptr) arena_->give_back(delta.block, block_words(delta.capacity, delta.directory_log));
+    }
   }
+  changes_.append(delta_rows_.size(), [this](std::size_t row) { return delta_rows_[row].vertex; });
   if (!delta_rows_.empty()) settled_ = stages_;
   arena_->recycle();
-  delta_rows_.clear();
-  delta_slices_.clear();
+  clear_delta();
   figures_.swap(staged_figures_);
   if (arena_->free_bytes() > wasted_bytes && 3 * arena_->free_bytes() > arena_->bytes()) compact();
 }

@@ -25,12 +25,14 @@ class ChangeLog {
     logging_ = tracked_ && more <= limit;
     if (logging_ && log_.size() + more > log_.capacity()) log_.reserve(std::max(log_.size() + more, 2 * log_.capacity()));
   }
-  void append(VertexId vertex) noexcept {
+  /// Appends the changes that room was made for; vertex(i) is the i-th. O(1) if nobody tracks them.
+  template <class Vertex>
+  void append(std::size_t count, Vertex&& vertex) noexcept {
     if (logging_) {
-      log_.push_back(vertex);
+      for (std::size_t i = 0; i < count; ++i) log_.push_back(vertex(i));
     } else {
       forget(log_.size());
-      ++first_;
+      first_ += count;
     }
   }
 

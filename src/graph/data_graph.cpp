@@ -1,11 +1,10 @@
 #include "graph/data_graph.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <utility>
-
-#include "graph/half_edge_sort.hpp"
 
 namespace deltamatch::graph {
 
@@ -14,18 +13,23 @@ namespace {
 // Number of half-edges staged at once while a derived relation is built. It bounds the temporary memory.
 constexpr std::size_t materialise_chunk = std::size_t{1} << 20;
 
-// Interns the relations of one direction. It skips the look-up if the relation is the same as before.
+// Number of edges that a thread makes half-edges of at a time.
+constexpr std::size_t halves_grain = 512;
+
+// Finds the relations of one direction. It skips the look-up if the relation is the same as before.
 struct LastRelation {
   Direction direction;
+  std::span<std::uint8_t> seen;  // by relation, whether it was found; threads share it
   LabelId edge_label = empty_label;
   LabelId neighbour_label = empty_label;
   RelationId relation = no_relation;
 
-  RelationId intern(BaseRelations& relations, LabelId edge, LabelId neighbour) {
+  RelationId find(const BaseRelations& relations, LabelId edge, LabelId neighbour) {
     if (relation == no_relation || edge != edge_label || neighbour != neighbour_label) {
-      relation = relations.intern(direction, edge, neighbour);
+      relation = relations.find(direction, edge, neighbour);
       edge_label = edge;
       neighbour_label = neighbour;
+      if (relation != no_relation) std::atomic_ref(seen[relation]).store(1, std::memory_order_relaxed);
     }
     return relation;
   }
@@ -261,9 +265,9 @@ void DataGraph::materialise(RegisteredQueryRelation& query_relation) {
   derived_parallel_.resize(std::max<std::size_t>(derived_parallel_.size(), number + 1));
   derived_parallel_[number] = 0;
   Workers workers(1);
-  std::vector<HalfEdge> arriving;
+  HalfEdges arriving;
   const auto flush = [&] {
-    sort_half_edges(arriving);
+    sort_.run(arriving, base_.vertices(), workers);
     for (std::size_t i = 1; i < arriving.size(); ++i) {
       if (arriving[i].vertex == arriving[i - 1].vertex && arriving[i].neighbour == arriving[i - 1].neighbour) {
         derived_parallel_[number] = 1;
@@ -315,7 +319,7 @@ RelationFigures DataGraph::figures(QueryRelationId id) const {
   return sum;
 }
 
-void DataGraph::derive(const HalfEdge& half, std::vector<HalfEdge>& out) const {
+void DataGraph::derive(const HalfEdge& half, HalfEdges& out) const {
   const BaseRelation& base = relations_[half.relation];
   for (const RegisteredQueryRelation& query_relation : query_relations_) {
     if (query_relation.users == 0 || query_relation.derived == no_relation || !query_relation.query_relation.covers(base))
@@ -325,33 +329,57 @@ void DataGraph::derive(const HalfEdge& half, std::vector<HalfEdge>& out) const {
   }
 }
 
-void DataGraph::halves_of(std::span<const Edge> edges, std::span<const Timestamp> times, std::vector<HalfEdge>& halves) {
+void DataGraph::halves_of(std::span<const Edge> edges, std::span<const Timestamp> times, HalfEdges& halves,
+                          std::vector<std::uint8_t>& relations, Workers& workers) {
   halves.resize(2 * edges.size());
-  LastRelation from_tail{directed_ ? Direction::out : Direction::both};
-  LastRelation from_head{directed_ ? Direction::in : Direction::both};
+  relations.assign(relations_.size(), 0);
+  std::atomic<bool> all_named = true;
   // The edges are in order of rank, and the heads' half-edges come first. In undirected data a vertex is the head of edges from
-  // lower vertices and the tail of edges to higher ones. So each list's neighbours ascend.
+  // lower vertices and the tail of edges to higher ones. So each list's neighbours ascend, which makes sorting fast.
+  workers.for_each(edges.size(), halves_grain, [&](unsigned, std::size_t begin, std::size_t end) {
+    LastRelation from_tail{directed_ ? Direction::out : Direction::both, relations};
+    LastRelation from_head{directed_ ? Direction::in : Direction::both, relations};
+    bool named = true;
+    for (std::size_t i = begin; i < end; ++i) {
+      const Edge& edge = edges[i];
+      const LabelId label = label_of(edge);
+      std::uint64_t at_head = times.empty() ? 0 : std::bit_cast<std::uint64_t>(times[i]);
+      std::uint64_t at_tail = at_head;
+      if (edge_table) {  // the payload is the tag
+        at_head = entry_tag(edge.which, directed_);
+        at_tail = entry_tag(edge.which, false);
+      }
+      const auto tag = [&](std::uint64_t payload) { return edge_table ? static_cast<std::uint32_t>(payload) : 0; };
+      const RelationId head_relation = from_head.find(relations_, label, dictionary.label(edge.tail));
+      const RelationId tail_relation = from_tail.find(relations_, label, dictionary.label(edge.head));
+      named = named && head_relation != no_relation && tail_relation != no_relation;
+      halves[i] = {edge.head, head_relation, edge.tail, tag(at_head), at_head};
+      halves[edges.size() + i] = {edge.tail, tail_relation, edge.head, tag(at_tail), at_tail};
+    }
+    if (!named) all_named = false;
+  });
+  if (!all_named) name_new_relations(edges, halves, relations);
+  if (keeps_loops_) join_halves_of_loops(edges, halves, relations);
+  sort_.run(halves, dictionary.capacity(), workers);
+}
+
+/// Numbers relations that have no number yet, in order of their edges.
+void DataGraph::name_new_relations(std::span<const Edge> edges, HalfEdges& halves, std::vector<std::uint8_t>& relations) {
   for (std::size_t i = 0; i < edges.size(); ++i) {
     const Edge& edge = edges[i];
-    const LabelId label = label_of(edge);
-    const std::uint64_t payload = times.empty() ? 0 : std::bit_cast<std::uint64_t>(times[i]);
-    const RelationId at_head = from_head.intern(relations_, label, dictionary.label(edge.tail));
-    const RelationId at_tail = from_tail.intern(relations_, label, dictionary.label(edge.head));
-    halves[i] = {edge.head, at_head, edge.tail, 0, payload};
-    halves[edges.size() + i] = {edge.tail, at_tail, edge.head, 0, payload};
-    if (edge_table) {  // the payload is the tag
-      halves[i].tag = entry_tag(edge.which, directed_);
-      halves[edges.size() + i].tag = entry_tag(edge.which, false);
-      halves[i].payload = halves[i].tag;
-      halves[edges.size() + i].payload = halves[edges.size() + i].tag;
-    }
+    const auto name = [&](HalfEdge& half, Direction direction) {
+      if (half.relation != no_relation) return;
+      half.relation = relations_.intern(direction, label_of(edge), dictionary.label(half.neighbour));
+      relations.resize(relations_.size());
+      relations[half.relation] = 1;
+    };
+    name(halves[i], directed_ ? Direction::in : Direction::both);
+    name(halves[edges.size() + i], directed_ ? Direction::out : Direction::both);
   }
-  if (keeps_loops_) join_halves_of_loops(edges, halves);
-  group_half_edges(halves, spare_);
 }
 
 /// A self-loop has one half-edge, in a list of its own.
-void DataGraph::join_halves_of_loops(std::span<const Edge> edges, std::vector<HalfEdge>& halves) {
+void DataGraph::join_halves_of_loops(std::span<const Edge> edges, HalfEdges& halves, std::vector<std::uint8_t>& relations) {
   std::size_t kept = edges.size();
   for (std::size_t i = 0; i < edges.size(); ++i) {
     const Edge& edge = edges[i];
@@ -363,6 +391,8 @@ void DataGraph::join_halves_of_loops(std::span<const Edge> edges, std::vector<Ha
     if (edge_table) halves[i].payload = halves[i].tag = entry_tag(edge.which, false);
   }
   halves.resize(kept);
+  relations.assign(relations_.size(), 0);
+  for (const HalfEdge& half : halves) relations[half.relation] = 1;
 }
 
 void DataGraph::note_times(std::span<const Edge> added) {
@@ -397,10 +427,8 @@ void DataGraph::stage(const NetBatch& batch) {
 
 void DataGraph::stage(const NetBatch& batch, Workers& workers) {
   base_.reserve_vertices(dictionary.capacity());
-  halves_of(batch.inserted, batch.inserted_times, added_);
-  halves_of(batch.removed, {}, removed_);
-  arriving_.assign(relations_.size(), 0);
-  for (const HalfEdge& half : added_) arriving_[half.relation] = 1;
+  halves_of(batch.inserted, batch.inserted_times, added_, arriving_, workers);
+  halves_of(batch.removed, {}, removed_, leaving_, workers);
   if (edge_table) {
     note_times(batch.inserted);
     base_parallel_.resize(relations_.size());
@@ -413,8 +441,8 @@ void DataGraph::stage(const NetBatch& batch, Workers& workers) {
     derived_removed_.clear();
     for (const HalfEdge& half : added_) derive(half, derived_added_);
     for (const HalfEdge& half : removed_) derive(half, derived_removed_);
-    sort_half_edges(derived_added_);
-    sort_half_edges(derived_removed_);
+    sort_.run(derived_added_, dictionary.capacity(), workers);
+    sort_.run(derived_removed_, dictionary.capacity(), workers);
     note_parallels(*derived_, derived_added_, derived_parallel_);
     resolve_query_relations(arriving_);
   }
@@ -462,10 +490,9 @@ std::vector<EdgeLabelFigures> DataGraph::edge_label_figures() const {
 }
 
 std::size_t DataGraph::adjacency_bytes() const noexcept {
-  const std::size_t halves =
-      added_.capacity() + removed_.capacity() + derived_added_.capacity() + derived_removed_.capacity() + spare_.capacity();
+  const std::size_t halves = added_.capacity() + removed_.capacity() + derived_added_.capacity() + derived_removed_.capacity();
   return base_.bytes() + (derived_ ? derived_->bytes() : 0) + (edge_table ? edge_table->bytes() : 0) +
-         halves * sizeof(HalfEdge);
+         halves * sizeof(HalfEdge) + sort_.bytes();
 }
 
 }  // namespace deltamatch::graph

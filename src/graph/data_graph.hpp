@@ -25,6 +25,7 @@
 #include "graph/dictionary.hpp"
 #include "graph/edge_table.hpp"
 #include "graph/relations.hpp"
+#include "graph/scatter_sort.hpp"
 
 namespace deltamatch::graph {
 
@@ -76,6 +77,9 @@ struct EdgeLabelFigures {
 };
 
 class DataGraph {
+  using HalfEdgeSort = ScatterSort<HalfEdge, HalfEdgeOrder>;
+  using HalfEdges = HalfEdgeSort::Items;
+
  public:
   /// `timed`: edges have times. If the model is not `simple`, they have them anyway.
   DataGraph(bool directed, bool timed, SlabAllocator& slabs = heap_slabs(), Schema schema = {});
@@ -220,10 +224,13 @@ class DataGraph {
     if (edge.tail == edge.head) return Direction::loop;
     return !directed_ ? Direction::both : at_tail ? Direction::out : Direction::in;
   }
-  void join_halves_of_loops(std::span<const Edge> edges, std::vector<HalfEdge>& halves);
-  void halves_of(std::span<const Edge> edges, std::span<const Timestamp> times, std::vector<HalfEdge>& halves);
+  /// Makes the sorted half-edges of edges. `relations` then says, by relation, which ones occur.
+  void halves_of(std::span<const Edge> edges, std::span<const Timestamp> times, HalfEdges& halves,
+                 std::vector<std::uint8_t>& relations, Workers& workers);
+  void name_new_relations(std::span<const Edge> edges, HalfEdges& halves, std::vector<std::uint8_t>& relations);
+  void join_halves_of_loops(std::span<const Edge> edges, HalfEdges& halves, std::vector<std::uint8_t>& relations);
   void note_times(std::span<const Edge> added);
-  void derive(const HalfEdge& half, std::vector<HalfEdge>& out) const;
+  void derive(const HalfEdge& half, HalfEdges& out) const;
   void resolve_query_relations(std::span<const std::uint8_t> arriving);
   void materialise(RegisteredQueryRelation& query_relation);
   void drop_derived(RelationId dropped);
@@ -248,12 +255,13 @@ class DataGraph {
   bool tracked_ = false;
   bool numbered_by_degree_ = false;
 
-  std::vector<HalfEdge> added_;
-  std::vector<HalfEdge> removed_;
-  std::vector<HalfEdge> derived_added_;
-  std::vector<HalfEdge> derived_removed_;
-  std::vector<HalfEdge> spare_;  // work memory for sorting
-  std::vector<std::uint8_t> arriving_;
+  HalfEdges added_;
+  HalfEdges removed_;
+  HalfEdges derived_added_;
+  HalfEdges derived_removed_;
+  HalfEdgeSort sort_;
+  std::vector<std::uint8_t> arriving_;  // by base relation, whether the staged batch adds entries
+  std::vector<std::uint8_t> leaving_;   // the same for those that it removes
 };
 
 template <class Visit>
