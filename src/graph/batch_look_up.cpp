@@ -1,7 +1,5 @@
 #include "graph/batch_look_up.hpp"
 
-#include <boost/sort/pdqsort/pdqsort.hpp>
-
 #include <algorithm>
 #include <optional>
 #include <string_view>
@@ -15,24 +13,12 @@ constexpr std::size_t all_stages = 3 * stage;
 
 constexpr std::size_t stop_interval = 64;  // updates between checks of the stop flag
 
-// Minimum numbers of updates that a thread looks up or sorts as one part. A thread finishes fewer before another one has
-// started.
+// Number of updates that a thread looks up at a time. It finishes fewer before another one has started.
 constexpr std::size_t look_up_grain = 256;
-constexpr std::size_t sort_grain = 512;
 
 bool is_edge(const Update& update) noexcept {
   return update.kind == UpdateKind::insert_edge || update.kind == UpdateKind::delete_edge;
 }
-
-// An object, so that sorting calls it in line.
-constexpr auto less = [](const EdgeUpdate& a, const EdgeUpdate& b) noexcept {
-  __extension__ using Key = unsigned __int128;
-  const auto key = [](const EdgeUpdate& update) {
-    const std::uint64_t ends = std::uint64_t{update.edge.tail} << 32 | update.edge.head;
-    return static_cast<Key>(ends) << 64 | (std::uint64_t{update.edge.which} << 32 | update.index);
-  };
-  return key(a) < key(b);
-};
 
 // Looks up ids in stages. Each stage is some updates behind the one before, so that cache misses overlap.
 class StagedLookUp {
@@ -86,28 +72,6 @@ class StagedLookUp {
 
 }  // namespace
 
-// Each thread sorts a part; then pairs of parts are merged.
-void sort_edge_updates(std::vector<EdgeUpdate>& updates, std::vector<EdgeUpdate>& spare, Workers& workers) {
-  const std::size_t count = updates.size();
-  const std::size_t parts = std::clamp<std::size_t>(count / sort_grain, 1, workers.size());
-  std::size_t sorted = (count + parts - 1) / parts;  // size of a sorted part
-  workers.for_each(count, sorted, [&](unsigned, std::size_t begin, std::size_t end) {
-    boost::sort::pdqsort_branchless(updates.begin() + static_cast<std::ptrdiff_t>(begin),
-                                    updates.begin() + static_cast<std::ptrdiff_t>(end), less);
-  });
-  if (sorted >= count) return;
-  spare.resize(count);
-  for (; sorted < count; sorted *= 2) {
-    workers.for_each(count, 2 * sorted, [&](unsigned, std::size_t begin, std::size_t end) {
-      const auto first = updates.begin() + static_cast<std::ptrdiff_t>(begin);
-      const auto middle = updates.begin() + static_cast<std::ptrdiff_t>(std::min(begin + sorted, end));
-      std::merge(first, middle, middle, updates.begin() + static_cast<std::ptrdiff_t>(end),
-                 spare.begin() + static_cast<std::ptrdiff_t>(begin), less);
-    });
-    updates.swap(spare);
-  }
-}
-
 void BatchLookUp::open(const DataGraph& graph, const UpdateBatch& batch) {
   if (!knows(graph, batch)) {
     edition_ = batch.edition();
@@ -145,7 +109,7 @@ void BatchLookUp::put_in_order(const DataGraph& graph, Workers& workers) {
     if (ends.label == no_label || ends.source == invalid_vertex || ends.target == invalid_vertex) continue;
     sorted_.push_back({graph.ranked(ends.source, ends.target, ends.label), static_cast<std::uint32_t>(i)});
   }
-  sort_edge_updates(sorted_, spare_, workers);
+  sort_.run(sorted_, graph.dictionary.capacity(), workers);
   in_order_ = true;
 }
 

@@ -14,6 +14,7 @@
 #include "base/types.hpp"
 #include "deltamatch/update.hpp"
 #include "graph/data_graph.hpp"
+#include "graph/scatter_sort.hpp"
 
 namespace deltamatch::graph {
 
@@ -24,8 +25,16 @@ struct EdgeUpdate {
   friend auto operator<=>(const EdgeUpdate&, const EdgeUpdate&) = default;
 };
 
-/// Sorts updates. O(n log n). `spare` is work memory.
-void sort_edge_updates(std::vector<EdgeUpdate>& updates, std::vector<EdgeUpdate>& spare, Workers& workers);
+struct EdgeUpdateOrder {
+  __extension__ using Key = unsigned __int128;
+  static VertexId vertex(const EdgeUpdate& update) noexcept { return update.edge.tail; }
+  static Key key(const EdgeUpdate& update) noexcept {
+    const std::uint64_t ends = std::uint64_t{update.edge.tail} << 32 | update.edge.head;
+    return static_cast<Key>(ends) << 64 | (std::uint64_t{update.edge.which} << 32 | update.index);
+  }
+};
+using EdgeUpdateSort = ScatterSort<EdgeUpdate, EdgeUpdateOrder>;
+using EdgeUpdates = EdgeUpdateSort::Items;
 
 /// The look-ups of one batch at a time. Only one thread may call it at a time. It may be another thread than the matching one,
 /// as long as no thread changes the graph's dictionary and labels. The results are as of the look-up. A later user must handle
@@ -82,8 +91,8 @@ class BatchLookUp {
   std::size_t done_ = 0;         // number of updates looked up
   bool in_order_ = false;        // sorted_ is complete
   std::vector<Ends> ends_;
-  std::vector<EdgeUpdate> sorted_;
-  std::vector<EdgeUpdate> spare_;  // work memory for sorting
+  EdgeUpdates sorted_;
+  EdgeUpdateSort sort_;
 };
 
 }  // namespace deltamatch::graph

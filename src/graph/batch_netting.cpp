@@ -9,33 +9,44 @@ namespace deltamatch::graph {
 
 namespace {
 
-// Number of edges that a thread looks for at a time.
-constexpr std::size_t find_grain = 256;
+// Number of updates that a thread nets at a time. Their edges stay in the first cache.
+constexpr std::size_t net_grain = 512;
 
 }  // namespace
 
-void BatchNetting::run(std::span<const Update> updates, const BatchLookUp& look_up, std::vector<EdgeUpdate>& entries,
-                       std::span<const std::uint32_t> unknown_deletes, const Origins& origins, const Expiry& expiry,
-                       ResolvedBatch& result) {
+void BatchNetting::run(std::span<const Update> updates, const BatchLookUp& look_up, std::span<std::uint8_t> foreseen,
+                       EdgeUpdates& entries, std::span<const std::uint32_t> unknown_deletes, const Origins& origins,
+                       const Expiry& expiry, ResolvedBatch& result) {
   updates_ = updates;
+  foreseen_ = foreseen;
   expiry_ = expiry;
   result_ = &result;
-  conflict_ = SIZE_MAX;
   result.passed.clear();
   resolve(unknown_deletes, entries);
   sort(look_up, entries);
-  if (result.rebound) name_by_origin(origins, entries);
-  find_live(entries);
-  for (std::size_t begin = 0; begin < entries.size();) {
-    std::size_t end = begin + 1;
-    while (end < entries.size() && entries[end].edge == entries[begin].edge) ++end;
-    net(std::span(entries).subspan(begin, end - begin), live_[begin] != 0);
-    begin = end;
-  }
+  std::span<const EdgeUpdate> known = look_up.sorted();
   if (result.rebound) {
-    move_untouched(entries);
-    put_in_order();
+    merged_.clear();
+    merge(known, entries, [&](const EdgeUpdate& entry) { merged_.push_back(entry); });
+    entries.swap(merged_);
+    known = {};
+    name_by_origin(origins, entries);
   }
+  cut_ranges(known, entries);
+  const std::size_t ranges = ranges_.size() - 1;
+  if (shares_.size() <= ranges) shares_.resize(ranges + 1);
+  for (Share& share : shares_) share.clear();
+  workers_->for_each(ranges, 1, [&](unsigned, std::size_t begin, std::size_t end) {
+    for (std::size_t r = begin; r < end; ++r) {
+      const Range& first = ranges_[r];
+      const Range& next = ranges_[r + 1];
+      net_range(known.subspan(first.foreseen, next.foreseen - first.foreseen),
+                std::span(entries).subspan(first.entry, next.entry - first.entry), shares_[r]);
+    }
+  });
+  if (result.rebound) move_untouched(entries, shares_[ranges]);
+  gather();
+  if (result.rebound) put_in_order();
   if (window_ != nullptr && expiry_.at) expire();
 }
 
@@ -47,7 +58,7 @@ void BatchNetting::clear() noexcept {
 
 // A deletion whose vertices or label were unknown when it was read deletes nothing. It still is an earlier update of its edge
 // if that edge is inserted later in the batch.
-void BatchNetting::resolve(std::span<const std::uint32_t> unknown_deletes, std::vector<EdgeUpdate>& entries) {
+void BatchNetting::resolve(std::span<const std::uint32_t> unknown_deletes, EdgeUpdates& entries) {
   std::vector<UnknownEdge> unknown;
   for (const std::uint32_t index : unknown_deletes) {
     const Update& update = updates_[index];
@@ -68,29 +79,78 @@ void BatchNetting::resolve(std::span<const std::uint32_t> unknown_deletes, std::
 }
 
 /// Sorts the entries. Those that the look-up knows are sorted already.
-void BatchNetting::sort(const BatchLookUp& look_up, std::vector<EdgeUpdate>& entries) {
-  foreseen_.assign(updates_.size(), 0);
-  std::size_t others = 0;
-  for (const EdgeUpdate& entry : entries) {
-    if (look_up.predicted(*graph_, entry)) {
-      foreseen_[entry.index] = 1;
-    } else {
-      entries[others++] = entry;
-    }
-  }
-  const std::size_t all = entries.size();
-  entries.resize(others);
-  sort_edge_updates(entries, spare_, *workers_);
-  merged_.clear();
-  merged_.reserve(all);
+void BatchNetting::sort(const BatchLookUp& look_up, EdgeUpdates& entries) {
+  std::erase_if(entries, [&](const EdgeUpdate& entry) {
+    const bool known = look_up.predicted(*graph_, entry);
+    if (known) foreseen_[entry.index] = 1;
+    return known;
+  });
+  sort_.run(entries, graph_->dictionary.capacity(), *workers_);
+}
+
+template <class Take>
+void BatchNetting::merge(std::span<const EdgeUpdate> foreseen, std::span<const EdgeUpdate> entries, Take&& take) const {
   auto other = entries.begin();
-  for (const EdgeUpdate& entry : look_up.sorted()) {
+  for (const EdgeUpdate& entry : foreseen) {
     if (entry.index >= foreseen_.size() || foreseen_[entry.index] == 0) continue;
-    for (; other != entries.end() && *other < entry; ++other) merged_.push_back(*other);
-    merged_.push_back(entry);
+    for (; other != entries.end() && *other < entry; ++other) take(*other);
+    take(entry);
   }
-  merged_.insert(merged_.end(), other, entries.end());
-  entries.swap(merged_);
+  for (; other != entries.end(); ++other) take(*other);
+}
+
+/// Cuts the updates into ranges, between edges. The ranges do not depend on the number of threads.
+void BatchNetting::cut_ranges(std::span<const EdgeUpdate> foreseen, std::span<const EdgeUpdate> entries) {
+  const std::span<const EdgeUpdate> longer = foreseen.size() >= entries.size() ? foreseen : entries;
+  ranges_.assign(1, Range{});
+  for (std::size_t at = net_grain; at < longer.size(); at += net_grain) {
+    while (at < longer.size() && longer[at].edge == longer[at - 1].edge) ++at;
+    if (at == longer.size()) break;
+    const auto begin_in = [&](std::span<const EdgeUpdate> updates) {
+      return static_cast<std::size_t>(std::ranges::lower_bound(updates, longer[at].edge, {}, &EdgeUpdate::edge) -
+                                      updates.begin());
+    };
+    ranges_.push_back({begin_in(foreseen), begin_in(entries)});
+  }
+  ranges_.push_back({foreseen.size(), entries.size()});
+}
+
+void BatchNetting::Share::clear() noexcept {
+  entries.clear();
+  net.clear();
+  ignored = {};
+  refreshes.clear();
+  arrivals.clear();
+  noted.clear();
+  conflict = SIZE_MAX;
+}
+
+void BatchNetting::net_range(std::span<const EdgeUpdate> foreseen, std::span<const EdgeUpdate> entries, Share& share) const {
+  merge(foreseen, entries, [&](const EdgeUpdate& entry) { share.entries.push_back(entry); });
+  find_live(share);
+  for (std::size_t begin = 0; begin < share.entries.size();) {
+    std::size_t end = begin + 1;
+    while (end < share.entries.size() && share.entries[end].edge == share.entries[begin].edge) ++end;
+    net(std::span(share.entries).subspan(begin, end - begin), share.live[begin] != 0, share);
+    begin = end;
+  }
+}
+
+/// Puts what the ranges net to one after the other.
+void BatchNetting::gather() {
+  conflict_ = SIZE_MAX;
+  const auto append = [](auto& all, const auto& some) { all.insert(all.end(), some.begin(), some.end()); };
+  NetBatch& net = result_->net;
+  for (const Share& share : shares_) {
+    append(net.inserted, share.net.inserted);
+    append(net.inserted_times, share.net.inserted_times);
+    append(net.removed, share.net.removed);
+    append(refreshes_, share.refreshes);
+    append(arrivals_, share.arrivals);
+    result_->ignored += share.ignored;
+    conflict_ = std::min(conflict_, share.conflict);
+    for (const Noted& noted : share.noted) window_->note(noted.edge, noted.time);
+  }
 }
 
 /// Returns the number under which a vertex from before the batch continues.
@@ -101,7 +161,7 @@ VertexId BatchNetting::now(VertexId vertex) const {
 
 /// Renames edges in the entries by the numbers that their ends had when the batch began. So all updates of an edge are side by
 /// side, however its ends have changed.
-void BatchNetting::name_by_origin(const Origins& origins, std::vector<EdgeUpdate>& entries) {
+void BatchNetting::name_by_origin(const Origins& origins, EdgeUpdates& entries) {
   for (const auto& [fresh, before] : origins) moved_.emplace(before, fresh);
   const auto before = [&](VertexId vertex) {
     const auto at = origins.find(vertex);
@@ -110,12 +170,12 @@ void BatchNetting::name_by_origin(const Origins& origins, std::vector<EdgeUpdate
   for (EdgeUpdate& entry : entries) {
     entry.edge = graph_->ranked(before(entry.edge.tail), before(entry.edge.head), entry.edge.which);
   }
-  sort_edge_updates(entries, spare_, *workers_);
+  sort_.run(entries, graph_->dictionary.capacity(), *workers_);
 }
 
 /// Edges of rebound vertices that no update names continue under the fresh numbers. Edges that the watermark has passed do not;
 /// `expire` handles them.
-void BatchNetting::move_untouched(std::span<const EdgeUpdate> entries) {
+void BatchNetting::move_untouched(std::span<const EdgeUpdate> entries, Share& moved) const {
   for (const auto& [before, fresh] : moved_) {
     const VertexId vertex = before;
     graph_->for_each_edge(vertex, true, [&](const Edge& edge, Timestamp time) {
@@ -124,16 +184,16 @@ void BatchNetting::move_untouched(std::span<const EdgeUpdate> entries) {
                                             [](const EdgeUpdate& entry, const Edge& wanted) { return entry.edge < wanted; });
       if (touched != entries.end() && touched->edge == edge) return;
       if (expired(time)) return;
-      result_->net.removed.push_back(edge);
-      insert(now(edge), time);
+      moved.net.removed.push_back(edge);
+      insert(now(edge), time, moved);
     });
   }
 }
 
-void BatchNetting::insert(const Edge& edge, Timestamp time) {
-  if (window_ != nullptr) window_->note(edge, time);
-  result_->net.inserted.push_back(edge);
-  if (graph_->timed()) result_->net.inserted_times.push_back(time);
+void BatchNetting::insert(const Edge& edge, Timestamp time, Share& share) const {
+  if (window_ != nullptr) share.noted.push_back({edge, time});
+  share.net.inserted.push_back(edge);
+  if (graph_->timed()) share.net.inserted_times.push_back(time);
 }
 
 /// Edges that were moved to new numbers are out of order.
@@ -151,16 +211,15 @@ void BatchNetting::put_in_order() {
 }
 
 // Each search waits for memory. This takes nearly all the time of netting.
-void BatchNetting::find_live(std::span<const EdgeUpdate> entries) {
-  live_.resize(entries.size());
-  workers_->for_each(entries.size(), find_grain, [&](unsigned, std::size_t begin, std::size_t end) {
-    const auto next = [&](std::size_t i) { return i >= begin && i < end ? &entries[i].edge : nullptr; };
-    for (std::size_t lead = DataGraph::prefetch_lead; lead > 0; --lead) graph_->prefetch_ahead(next, begin - lead);  // may wrap
-    for (std::size_t i = begin; i < end; ++i) {
-      graph_->prefetch_ahead(next, i);
-      live_[i] = graph_->contains(entries[i].edge) ? 1 : 0;
-    }
-  });
+void BatchNetting::find_live(Share& share) const {
+  const std::span<const EdgeUpdate> entries = share.entries;
+  share.live.resize(entries.size());
+  const auto next = [&](std::size_t i) { return i < entries.size() ? &entries[i].edge : nullptr; };
+  for (std::size_t lead = DataGraph::prefetch_lead; lead > 0; --lead) graph_->prefetch_ahead(next, 0 - lead);  // wraps
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    graph_->prefetch_ahead(next, i);
+    share.live[i] = graph_->contains(entries[i].edge) ? 1 : 0;
+  }
 }
 
 bool BatchNetting::gone_before(Timestamp time, std::uint32_t index) const noexcept {
@@ -169,38 +228,38 @@ bool BatchNetting::gone_before(Timestamp time, std::uint32_t index) const noexce
   return record > 0 && window_->dead(time, expiry_.running[record - 1]);
 }
 
-void BatchNetting::conflict_at_end(Timestamp time) noexcept {
+std::size_t BatchNetting::end_of(Timestamp time) const noexcept {
   const auto at = std::ranges::partition_point(expiry_.running, [&](Timestamp mark) { return !window_->dead(time, mark); });
-  conflict_ = std::min(conflict_, static_cast<std::size_t>(at - expiry_.running.begin()));
+  return static_cast<std::size_t>(at - expiry_.running.begin());
 }
 
-void BatchNetting::net_slot(std::span<const EdgeUpdate> entries, bool live) {
+void BatchNetting::net_slot(std::span<const EdgeUpdate> entries, bool live, Share& share) const {
   const Edge& edge = entries.front().edge;
   if (graph_->model() == EdgeModel::events) {  // an insertion that the batch deletes again
     for (const EdgeUpdate& entry : entries.first(entries.size() - 1)) {
-      if (updates_[entry.index].kind != UpdateKind::delete_vertex) ++result_->ignored.superseded;
+      if (updates_[entry.index].kind != UpdateKind::delete_vertex) ++share.ignored.superseded;
     }
   }
   if (live) {
-    result_->net.removed.push_back(edge);
+    share.net.removed.push_back(edge);
     return;
   }
   if (entries.size() > 1) return;
   const Timestamp time = graph_->edge_table->time(edge.which).value_or(0);
   if (late(time, entries.front().index)) {
-    ++result_->ignored.late;
+    ++share.ignored.late;
     return;
   }
   if (!expiry_.running.empty() && expired(time)) {
-    conflict_at_end(time);
-    ++result_->ignored.late;
+    share.conflict = std::min(share.conflict, end_of(time));
+    ++share.ignored.late;
     return;
   }
-  insert(result_->rebound ? now(edge) : edge, time);
+  insert(result_->rebound ? now(edge) : edge, time, share);
 }
 
-void BatchNetting::net(std::span<const EdgeUpdate> entries, bool live) {
-  if (graph_->edge_table) return net_slot(entries, live);
+void BatchNetting::net(std::span<const EdgeUpdate> entries, bool live, Share& share) const {
+  if (graph_->edge_table) return net_slot(entries, live, share);
   const Edge& edge = entries.front().edge;
   const std::uint32_t last = entries.back().index;
   const bool timed = graph_->timed();
@@ -213,14 +272,14 @@ void BatchNetting::net(std::span<const EdgeUpdate> entries, bool live) {
   const bool by_record = !expiry_.running.empty();
   for (const std::uint32_t index : entries | std::views::transform(&EdgeUpdate::index)) {
     const Update& update = updates_[index];
-    if (index != last && update.kind != UpdateKind::delete_vertex) ++result_->ignored.superseded;
+    if (index != last && update.kind != UpdateKind::delete_vertex) ++share.ignored.superseded;
     if (!inserts(index)) {
       deleted = true;
       stamped = false;
       continue;
     }
     if (!update.time) continue;
-    if (stamped && gone_before(time, index)) conflict_ = std::min(conflict_, record_around(updates_, index).first);
+    if (stamped && gone_before(time, index)) share.conflict = std::min(share.conflict, record_around(updates_, index).first);
     too_late = by_record && !stamped && late(*update.time, index);
     if (!stamped) arrival = index;
     if (too_late || (stamped && *update.time <= time)) continue;
@@ -229,33 +288,33 @@ void BatchNetting::net(std::span<const EdgeUpdate> entries, bool live) {
   }
   if (!inserts(last)) {
     if (live) {
-      result_->net.removed.push_back(edge);
+      share.net.removed.push_back(edge);
     } else if (updates_[last].kind == UpdateKind::delete_edge) {
-      ++result_->ignored.absent_delete;
+      ++share.ignored.absent_delete;
     }
     return;
   }
   const Timestamp after = stamped ? time : 0;
   if (too_late || expired(after)) {
     const bool lives_on = by_record && live && !deleted;  // until the watermark passes it in this batch
-    if (by_record && !too_late && !lives_on) conflict_at_end(after);
-    if (lives_on && after != before) refreshes_.push_back({edge, after});
-    ++(lives_on ? result_->ignored.duplicate_insert : result_->ignored.late);
-    if (live && deleted) result_->net.removed.push_back(edge);
+    if (by_record && !too_late && !lives_on) share.conflict = std::min(share.conflict, end_of(after));
+    if (lives_on && after != before) share.refreshes.push_back({edge, after});
+    ++(lives_on ? share.ignored.duplicate_insert : share.ignored.late);
+    if (live && deleted) share.net.removed.push_back(edge);
     return;
   }
   const Edge after_batch = result_->rebound ? now(edge) : edge;
   if (live && after_batch == edge) {
-    ++result_->ignored.duplicate_insert;
+    ++share.ignored.duplicate_insert;
     if (timed && after != before) {
-      if (window_ != nullptr && after < before) window_->note(edge, after);
-      refreshes_.push_back({edge, after});
+      if (window_ != nullptr && after < before) share.noted.push_back({edge, after});
+      share.refreshes.push_back({edge, after});
     }
     return;
   }
-  if (live) result_->net.removed.push_back(edge);
-  insert(after_batch, after);
-  if (by_record) arrivals_.push_back({after_batch, arrival});
+  if (live) share.net.removed.push_back(edge);
+  insert(after_batch, after, share);
+  if (by_record) share.arrivals.push_back({after_batch, arrival});
 }
 
 // Removes edges that the new watermark has passed, unless this batch refreshes or deletes them.

@@ -65,7 +65,8 @@ class BatchNetting {
       : graph_(&graph), window_(window), workers_(&workers) {}
 
   /// Makes `result.net` from the edge updates of a batch.
-  /// - `entries` are the updates in any order. They are sorted, and entries may be added.
+  /// - `foreseen` says, by update, which ones the look-up knows rightly, so that they need no entries. It may become more.
+  /// - `entries` are the other updates in any order. They are sorted, and entries may be added or taken away.
   /// - `unknown_deletes` are indices of deletions whose vertices or label were unknown when they were read.
   /// - `expiry` says at which watermark edges of the window expire.
   /// - `result` must have its watermark and `rebound`. Counts of ignored and expired updates are added to it.
@@ -74,7 +75,7 @@ class BatchNetting {
   /// It records edges in the window; that does no harm if the batch is undone. If an end of an edge was rebound and the edge
   /// exists before and after, it is both removed and inserted. It keeps its time. O(n log n), where n includes the edges of
   /// rebound vertices.
-  void run(std::span<const Update> updates, const BatchLookUp& look_up, std::vector<EdgeUpdate>& entries,
+  void run(std::span<const Update> updates, const BatchLookUp& look_up, std::span<std::uint8_t> foreseen, EdgeUpdates& entries,
            std::span<const std::uint32_t> unknown_deletes, const Origins& origins, const Expiry& expiry, ResolvedBatch& result);
   void set_window(Window* window) noexcept { window_ = window; }
   /// The refreshes of the last batch, by rank.
@@ -101,16 +102,43 @@ class BatchNetting {
     friend auto operator<=>(const UnknownEdge&, const UnknownEdge&) = default;
   };
 
-  void resolve(std::span<const std::uint32_t> unknown_deletes, std::vector<EdgeUpdate>& entries);
-  void sort(const BatchLookUp& look_up, std::vector<EdgeUpdate>& entries);
-  void find_live(std::span<const EdgeUpdate> entries);
+  struct Noted {  // an edge that the window is to remember
+    Edge edge;
+    Timestamp time;
+  };
+  /// What a range of the batch's edges nets to, by one thread.
+  struct Share {
+    std::vector<EdgeUpdate> entries;  // of the range, in order
+    std::vector<std::uint8_t> live;   // by entry
+    NetBatch net;
+    Ignored ignored;
+    std::vector<Refresh> refreshes;
+    std::vector<EdgeUpdate> arrivals;
+    std::vector<Noted> noted;
+    std::size_t conflict = SIZE_MAX;
+    void clear() noexcept;
+  };
+  struct Range {  // of edges; it ends where the next one begins
+    std::size_t foreseen;
+    std::size_t entry;
+  };
+
+  void resolve(std::span<const std::uint32_t> unknown_deletes, EdgeUpdates& entries);
+  void sort(const BatchLookUp& look_up, EdgeUpdates& entries);
+  /// Calls take(entry) for the edge updates of both spans that count, in order.
+  template <class Take>
+  void merge(std::span<const EdgeUpdate> foreseen, std::span<const EdgeUpdate> entries, Take&& take) const;
+  void cut_ranges(std::span<const EdgeUpdate> foreseen, std::span<const EdgeUpdate> entries);
+  void net_range(std::span<const EdgeUpdate> foreseen, std::span<const EdgeUpdate> entries, Share& share) const;
+  void find_live(Share& share) const;
+  void gather();
   /// Nets the updates of one edge. `live`: whether it is in the settled graph.
-  void net(std::span<const EdgeUpdate> entries, bool live);
+  void net(std::span<const EdgeUpdate> entries, bool live, Share& share) const;
   /// The same for an edge with a slot. A slot has one insertion at most, which comes first, and one removal at most.
-  void net_slot(std::span<const EdgeUpdate> entries, bool live);
-  void name_by_origin(const Origins& origins, std::vector<EdgeUpdate>& entries);
-  void move_untouched(std::span<const EdgeUpdate> entries);
-  void insert(const Edge& edge, Timestamp time);
+  void net_slot(std::span<const EdgeUpdate> entries, bool live, Share& share) const;
+  void name_by_origin(const Origins& origins, EdgeUpdates& entries);
+  void move_untouched(std::span<const EdgeUpdate> entries, Share& moved) const;
+  void insert(const Edge& edge, Timestamp time, Share& share) const;
   void put_in_order();
   [[nodiscard]] VertexId now(VertexId vertex) const;
   void expire();
@@ -120,18 +148,19 @@ class BatchNetting {
   }
   /// Whether an edge of that time has expired before the update's record.
   [[nodiscard]] bool gone_before(Timestamp time, std::uint32_t index) const noexcept;
-  /// Notes that an edge of that time, which the batch inserts, expires in the batch.
-  void conflict_at_end(Timestamp time) noexcept;
+  /// The first update at which an edge of that time has expired, if the batch inserts it.
+  [[nodiscard]] std::size_t end_of(Timestamp time) const noexcept;
   [[nodiscard]] bool inserts(std::uint32_t index) const noexcept { return updates_[index].kind == UpdateKind::insert_edge; }
 
   const DataGraph* graph_;
   Window* window_;
   Workers* workers_;
   std::span<const Update> updates_;  // these and result_ are valid while it runs
-  std::vector<EdgeUpdate> merged_;
-  std::vector<EdgeUpdate> spare_;       // work memory for sorting
-  std::vector<std::uint8_t> foreseen_;  // by update
-  std::vector<std::uint8_t> live_;      // by entry
+  std::span<std::uint8_t> foreseen_;
+  EdgeUpdates merged_;
+  EdgeUpdateSort sort_;
+  std::vector<Range> ranges_;  // followed by one sentinel
+  std::vector<Share> shares_;  // by range, then that of edges that no update names; they keep their memory
   std::vector<Refresh> refreshes_;
   std::size_t conflict_ = SIZE_MAX;
   std::vector<EdgeUpdate> arrivals_;

@@ -9,6 +9,13 @@
 
 namespace deltamatch::graph {
 
+namespace {
+
+// Number of updates that a thread foresees at a time.
+constexpr std::size_t foresee_grain = 512;
+
+}  // namespace
+
 const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject on_reject, std::optional<Timestamp> watermark,
                                             Relabelling relabelling, const StopFlag* stop) {
   stop_ = stop;
@@ -36,9 +43,10 @@ const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject o
     read_retired(looked_up_ahead);
     retiring_.reserve(2 * updates_.size());  // for undo
     for (;;) {
+      foresee();
       while (!read_all(batch, on_reject, watermark)) undo();
       throw_if_stopped(stop);
-      netting_.run(updates_, look_up_, entries_, unknown_deletes_, origins_, expiry(watermark), result_);
+      netting_.run(updates_, look_up_, foreseen_, entries_, unknown_deletes_, origins_, expiry(watermark), result_);
       const std::size_t at = cuts ? conflict() : SIZE_MAX;
       if (at == 0 || at > result_.consumed || at >= updates_.size()) break;
       undo();
@@ -61,8 +69,66 @@ const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject o
   return result_;
 }
 
-/// Reads all records. Returns false if a refused record cannot be undone alone. It is then among the rejects, and everything
-/// must be read again without it.
+/// Finds the records that the look-up alone tells: insertions and deletions of edges between vertices of before the batch that
+/// state nothing new. All threads do so. Reading the others must then not change what these rely on.
+void BatchResolver::foresee() {
+  surprised_ = false;
+  foreseen_.assign(updates_.size(), 0);
+  portions_.resize(1);
+  portions_.front() = {};
+  const bool worthwhile = 2 * look_up_.sorted().size() >= updates_.size();
+  foresees_ = worthwhile && graph_->model() == EdgeModel::simple && deletions_ == nullptr;
+  if (!foresees_) return;
+  portions_.resize((updates_.size() + foresee_grain - 1) / foresee_grain);
+  workers_->for_each(updates_.size(), foresee_grain, [&](unsigned, std::size_t begin, std::size_t end) {
+    Portion& portion = portions_[begin / foresee_grain];
+    portion.others.clear();
+    portion.newest.reset();
+    portion.deletes_vertex = false;
+    while (begin > 0 && begin < end && updates_[begin].continues) ++begin;  // the portion before has this record
+    for (std::size_t first = begin, last = begin; first < end; first = last) {
+      bool foreseen = true;
+      std::optional<Timestamp> newest;
+      do {
+        const Update& update = updates_[last];
+        foreseen = foreseen && is_foreseen(update, look_up_[last]);
+        portion.deletes_vertex = portion.deletes_vertex || update.kind == UpdateKind::delete_vertex;
+        if (!update.ahead) newest = std::max(newest, update.time);
+        ++last;
+      } while (last < updates_.size() && updates_[last].continues);
+      if (foreseen) {
+        std::fill(foreseen_.begin() + static_cast<std::ptrdiff_t>(first), foreseen_.begin() + static_cast<std::ptrdiff_t>(last),
+                  1);
+        portion.newest = std::max(portion.newest, newest);
+      } else {
+        portion.others.push_back(static_cast<std::uint32_t>(first));
+      }
+    }
+  });
+  if (std::ranges::any_of(portions_, &Portion::deletes_vertex)) forget_foreseen();
+}
+
+/// Whether reading an update only means that it counts for its edge, if the vertices and labels stay as they were.
+bool BatchResolver::is_foreseen(const Update& update, const BatchLookUp::Ends& ends) const {
+  const bool edge = update.kind == UpdateKind::insert_edge || update.kind == UpdateKind::delete_edge;
+  if (!edge || update.properties != nullptr || ends.source == invalid_vertex || ends.target == invalid_vertex) return false;
+  if (ends.source == ends.target || ends.label == BatchLookUp::no_label) return false;
+  if (!labels_hold_ && ends.label != empty_label) return false;
+  if (window_ != nullptr && update.kind == UpdateKind::insert_edge && !update.time) return false;
+  const auto same = [&](VertexId vertex, const std::optional<std::string_view>& label) {
+    return (!label || *label == label_text(vertex)) && (retired_.empty() || !retired_.contains(vertex));
+  };
+  return same(ends.source, update.source_label) && same(ends.target, update.target_label);
+}
+
+/// From now on, all records of the batch are read in order.
+void BatchResolver::forget_foreseen() noexcept {
+  foresees_ = false;
+  std::ranges::fill(foreseen_, 0);
+}
+
+/// Reads all records. Returns false if everything must be read again. Either a refused record cannot be undone alone, and is
+/// then among the rejects. Or a record has changed what foreseen ones rely on, so none is foreseen any more.
 bool BatchResolver::read_all(const UpdateBatch& batch, OnReject on_reject, std::optional<Timestamp> watermark) {
   result_.ignored = {};
   result_.out_of_order = 0;
@@ -92,15 +158,20 @@ bool BatchResolver::read_all(const UpdateBatch& batch, OnReject on_reject, std::
     running_.resize(last, (steps || batch.sets_watermark() ? risen : result_.watermark).value_or(INT64_MIN));
   };
   std::size_t records = 0;
-  for (std::size_t first = 0, last = 0; first < updates_.size(); first = last) {
+  enum class Next : std::uint8_t { go_on, stop, again };
+  const auto visit = [&](std::size_t first, std::size_t last) {
     throw_if_stopped(stop_, records++);
-    do ++last;
-    while (last < updates_.size() && updates_[last].continues);
     bool refused = passed < result_.rejects.size() && result_.rejects[passed].index < last;  // known from reading all before
-    if (!refused) {
-      if (const std::optional<Reject> reject = read_record(first, last)) {
+    if (!refused && foreseen_[first] == 0) {
+      const std::optional<Reject> reject = read_record(first, last);
+      if (foresees_ && (surprised_ || result_.rebound || !deleted_.empty())) {
+        forget_foreseen();
+        result_.rejects.clear();
+        return Next::again;
+      }
+      if (reject) {
         result_.rejects.push_back(*reject);
-        if (irrevocable_) return false;
+        if (irrevocable_) return Next::again;
         refused = true;
       }
     }
@@ -108,13 +179,37 @@ bool BatchResolver::read_all(const UpdateBatch& batch, OnReject on_reject, std::
       if (!batch.sets_watermark()) see_times(updates_.subspan(first, last - first));
       note_running(last, false);
       see_lateness(updates_.subspan(first, last - first));
-      continue;
+      return Next::go_on;
     }
     note_running(last, true);
     ++passed;
-    if (on_reject == OnReject::stop) {
-      result_.consumed = first;
-      break;
+    if (on_reject == OnReject::skip) return Next::go_on;
+    result_.consumed = first;
+    return Next::stop;
+  };
+  const auto end_of_record = [&](std::size_t first) {
+    do ++first;
+    while (first < updates_.size() && updates_[first].continues);
+    return first;
+  };
+  if (marks || !foresees_) {
+    for (std::size_t first = 0; first < updates_.size();) {
+      const std::size_t last = end_of_record(first);
+      const Next next = visit(first, last);
+      if (next == Next::again) return false;
+      if (next == Next::stop) break;
+      first = last;
+    }
+    // What comes after a record that stops the batch does not count.
+    std::fill(foreseen_.begin() + static_cast<std::ptrdiff_t>(result_.consumed), foreseen_.end(), 0);
+  } else {  // only the other records are visited
+    for (const Portion& portion : portions_) {
+      for (const std::uint32_t first : portion.others) {
+        const Next next = visit(first, end_of_record(first));
+        if (next == Next::stop) forget_foreseen();
+        if (next != Next::go_on) return false;
+      }
+      if (!batch.sets_watermark()) result_.watermark = std::max(result_.watermark, portion.newest);
     }
   }
   if (by_record && batch.sets_watermark() && !running_.empty()) {
@@ -875,6 +970,7 @@ VertexId BatchResolver::become(const Mention& mention, LabelId label) {
   if (graph_->degree(vertex) == 0 || (label == before && !(lost && watches_vertices_))) {
     // No settled edge has seen another label, so the vertex stays the same. If it was deleted, it exists again.
     if (label != before) {
+      surprised_ = true;
       undo_.push_back({Undo::Kind::labelled, vertex, before});
       graph_->dictionary.set_label(vertex, label);
     }
@@ -955,6 +1051,7 @@ Edge BatchResolver::origin(const Edge& edge) const {
 }
 
 const std::vector<std::uint32_t>& BatchResolver::entries_of(VertexId vertex) {
+  surprised_ = true;  // foreseen updates have no entries
   for (; indexed_ < entries_.size(); ++indexed_) {
     index_[origin(entries_[indexed_].edge.tail)].push_back(static_cast<std::uint32_t>(indexed_));
     index_[origin(entries_[indexed_].edge.head)].push_back(static_cast<std::uint32_t>(indexed_));

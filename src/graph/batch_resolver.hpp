@@ -161,6 +161,15 @@ class BatchResolver {
   [[nodiscard]] static Cut first_cut(const UpdateBatch& batch, std::optional<Timestamp> watermark, Ends&& ends);
   [[nodiscard]] std::size_t conflict() const;
   [[nodiscard]] std::size_t named_after_death() const;
+  /// What a thread found about a portion of the batch, with the records that begin in it.
+  struct Portion {
+    std::vector<std::uint32_t> others;  ///< where records begin that are not foreseen
+    std::optional<Timestamp> newest;    ///< time of an update that is foreseen and does not run ahead
+    bool deletes_vertex = false;
+  };
+  void foresee();
+  [[nodiscard]] bool is_foreseen(const Update& update, const BatchLookUp::Ends& ends) const;
+  void forget_foreseen() noexcept;
   bool read_all(const UpdateBatch& batch, OnReject on_reject, std::optional<Timestamp> watermark);
   std::optional<Reject> read_record(std::size_t first, std::size_t last);
   void take_back(const Checkpoint& to);
@@ -247,7 +256,11 @@ class BatchResolver {
   BatchNetting netting_;
   std::vector<VertexId> retiring_;               // vertices that find stops returning when this batch ends
   boost::unordered_flat_set<VertexId> retired_;  // retiring_ of the batch before, if this look-up began before its end
-  std::vector<EdgeUpdate> entries_;
+  std::vector<std::uint8_t> foreseen_;           // by update; these have no entries
+  std::vector<Portion> portions_;
+  bool foresees_ = false;   // some updates may be foreseen
+  bool surprised_ = false;  // a record has done, or asked for, what foreseen updates rely on or would tell
+  EdgeUpdates entries_;
   std::vector<std::uint32_t> unknown_deletes_;
   std::vector<Undo> undo_;
   std::vector<VertexId> doomed_;       // released on commit

@@ -15,6 +15,8 @@
 namespace deltamatch::graph {
 namespace {
 
+using namespace std::string_view_literals;
+
 /// A graph that a number of threads maintain, with query relations over one relation and over several.
 class Kept {
  public:
@@ -79,12 +81,16 @@ class Kept {
   std::optional<Timestamp> next_watermark_;
 };
 
-/// Draws updates of all kinds among so few vertices that edges come back, in a batch and in the next.
+/// Draws updates among so few vertices that edges come back, in a batch and in the next. They are of all kinds, or only of
+/// edges. Some edges then state labels.
 class Stream {
  public:
-  explicit Stream(bool timed, std::uint64_t seed) : timed_(timed), random_(seed) {
+  Stream(bool timed, std::uint64_t seed, bool only_edges = false) : timed_(timed), only_edges_(only_edges), random_(seed) {
     for (unsigned i = 0; i < 400; ++i) names_.push_back("account-" + std::to_string(i));
   }
+
+  /// Of a hundred edges, how many state a label.
+  void state_labels(unsigned percent) { states_ = percent; }
 
   void fill(UpdateBatch& batch, std::size_t updates) {
     batch.clear();
@@ -95,7 +101,7 @@ class Stream {
     static constexpr std::string_view labels[] = {"", "a", "b"};
     for (std::size_t i = 0; i < updates; ++i) {
       Update update;
-      const unsigned what = below(100);
+      const unsigned what = below(only_edges_ ? 97 : 100);
       update.kind = what < 55   ? UpdateKind::insert_edge
                     : what < 97 ? UpdateKind::delete_edge
                     : what < 98 ? UpdateKind::insert_vertex
@@ -105,6 +111,8 @@ class Stream {
       const bool edge = update.kind == UpdateKind::insert_edge || update.kind == UpdateKind::delete_edge;
       if (edge) update.label = labels[below(3)];
       if (!edge && below(2) == 0) update.source_label = labels[below(3)];
+      if (only_edges_ && below(100) < states_) update.source_label = labels[below(3)];
+      update.continues = only_edges_ && i > 0 && below(10) == 0;
       if (timed_ && edge) update.time = time_ + below(50);
       batch.add(update);
     }
@@ -118,9 +126,11 @@ class Stream {
   }
 
   bool timed_;
+  bool only_edges_;
   std::mt19937_64 random_;
   std::vector<std::string> names_;
   Timestamp time_ = 1000;
+  unsigned states_ = 0;
 };
 
 void expect_same(const ResolvedBatch& one, const ResolvedBatch& several) {
@@ -166,15 +176,16 @@ struct Setting {
   bool directed;
   Timestamp window;
   unsigned threads;
+  bool only_edges = false;
 };
 
 class BatchThreads : public testing::TestWithParam<Setting> {};
 
 TEST_P(BatchThreads, MakeNoDifference) {
-  const auto [directed, window, threads] = GetParam();
+  const auto [directed, window, threads, only_edges] = GetParam();
   Kept one(directed, window, 1);
   Kept several(directed, window, threads);
-  Stream stream(window > 0, 17 + threads);
+  Stream stream(window > 0, 17 + threads, only_edges);
   UpdateBatch batch;
   UpdateBatch next;
   stream.fill(batch, 6000);
@@ -185,6 +196,7 @@ TEST_P(BatchThreads, MakeNoDifference) {
     expect_same(resolved, several.stage(batch));
     removed += resolved.net.removed.size();
     EXPECT_TRUE(one.lists() == several.lists());
+    stream.state_labels(k % 2);
     stream.fill(next, k == 7 ? 0 : k % 4 == 3 ? 40 : 1000 + 700 * k);
     if (k % 3 == 0) several.anticipate(next);
     if (k % 6 == 0) stream.append(next, 900);  // more than was known ahead
@@ -204,29 +216,48 @@ TEST_P(BatchThreads, MakeNoDifference) {
 
 INSTANTIATE_TEST_SUITE_P(Settings, BatchThreads,
                          testing::Values(Setting{false, 0, 2}, Setting{true, 0, 3}, Setting{false, 100, 4},
-                                         Setting{true, 60, 16}),
+                                         Setting{true, 60, 16}, Setting{false, 0, 5, true}, Setting{true, 80, 3, true}),
                          [](const auto& setting) {
                            return std::string(setting.param.directed ? "directed" : "undirected") +
-                                  (setting.param.window > 0 ? "_window" : "") + "_" + std::to_string(setting.param.threads);
+                                  (setting.param.window > 0 ? "_window" : "") + (setting.param.only_edges ? "_edges" : "") +
+                                  "_" + std::to_string(setting.param.threads);
                          });
 
-// Any number of parts, of equal and unequal sizes, with equal edges in several of them.
-TEST(BatchThreads, SortLikeOne) {
-  std::mt19937_64 random(5);
-  for (const std::size_t count : {0U, 1U, 511U, 1024U, 1025U, 4099U, 20000U}) {
-    for (const unsigned threads : {1U, 2U, 3U, 7U}) {
-      std::vector<EdgeUpdate> updates(count);
-      for (std::size_t i = 0; i < count; ++i) {
-        updates[i] = {
-            {static_cast<VertexId>(random() % 60), static_cast<VertexId>(random() % 50), static_cast<LabelId>(random() % 2)},
-            static_cast<std::uint32_t>(i)};
+// A batch that deletes a vertex is read record by record. If it is one that nobody knows, nothing else differs.
+TEST(BatchThreads, ForeseenRecordsCountAsIfTheyWereRead) {
+  for (const Timestamp window : {0, 90}) {
+    for (const unsigned threads : {1U, 3U}) {
+      Kept foreseeing(true, window, threads);
+      Kept reading(true, window, threads);
+      Stream stream(window > 0, 5 + threads, true);
+      std::uint64_t refused = 0;
+      bool rebound = false;
+      for (unsigned k = 0; k < 40; ++k) {
+        SCOPED_TRACE(k);
+        UpdateBatch batch;
+        stream.state_labels(k % 5 == 4 ? 3 : 0);
+        stream.fill(batch, k % 3 == 0 ? 2500 : 20);
+        UpdateBatch with_deletion;
+        for (const Update& update : batch.updates()) with_deletion.add(update);
+        Update deletion;
+        deletion.kind = UpdateKind::delete_vertex;
+        deletion.source = "nobody"sv;
+        with_deletion.add(deletion);
+        const ResolvedBatch& foreseen = foreseeing.stage(batch);
+        ResolvedBatch read = reading.stage(with_deletion);
+        EXPECT_EQ(read.consumed, foreseen.consumed + 1);
+        read.consumed -= 1;
+        read.ignored.absent_delete -= 1;
+        expect_same(foreseen, read);
+        refused += read.rejects.size();
+        rebound = rebound || read.rebound;
+        EXPECT_TRUE(foreseeing.lists() == reading.lists());
+        foreseeing.settle();
+        reading.settle();
+        expect_same(foreseeing.graph(), reading.graph());
       }
-      std::vector<EdgeUpdate> sorted = updates;
-      std::sort(sorted.begin(), sorted.end());
-      std::vector<EdgeUpdate> spare;
-      Workers workers(threads);
-      sort_edge_updates(updates, spare, workers);
-      EXPECT_TRUE(updates == sorted) << count << " updates, " << threads << " threads";
+      EXPECT_GT(refused, 0U);
+      EXPECT_TRUE(rebound);
     }
   }
 }
