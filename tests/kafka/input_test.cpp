@@ -21,7 +21,7 @@ class InputTest : public KafkaTest {
  protected:
   /// Begins at the offsets of first_offsets.
   void begin(Input& input, const Offsets& known = {}) {
-    const auto found = input.discover(in(20));
+    const auto found = input.discover(in(20)).partitions;
     Offsets from = input.first_offsets(found, known, in(20));
     from.insert(known.begin(), known.end());
     input.add(found, from);
@@ -106,24 +106,24 @@ TEST_F(InputTest, AnExpressionMatchesWholeNamesAndNeverTheServicesOwn) {
   make_topic(commit_topic(stem), 1);
   cluster.application = stem;
   Input input(cluster, of({"^" + stem + "\\..*", "^.*consumer_offsets"}), {alerts});
-  const auto found = input.discover(in(20));
+  const auto found = input.discover(in(20)).partitions;
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0].id.topic, stem + ".in");
   EXPECT_EQ(found[1].id.topic, stem + ".in2");
   Input exact(cluster, of({"^" + stem + "\\.i"}));
-  EXPECT_TRUE(exact.discover(in(20)).empty());
+  EXPECT_TRUE(exact.discover(in(20)).partitions.empty());
   Input named(cluster, of({"^" + stem + "\\.in.*", stem + ".in2"}));
-  EXPECT_EQ(named.discover(in(20))[1].topics, 1U) << "a name goes before an expression";
+  EXPECT_EQ(named.discover(in(20)).partitions[1].topics, 1U) << "a name goes before an expression";
   EXPECT_THAT(thrown([&] { Input bad(cluster, of({"^pay("})); }), HasSubstr("does not accept this regular expression"));
 }
 
 TEST_F(InputTest, AMissingTopicIsNamedAndNotMade) {
   const std::string topic = unique("gone");
   Input input(cluster, of({topic}));
-  for (int i = 0; i < 2; ++i) {
-    EXPECT_THAT(thrown([&] { static_cast<void>(input.discover(in(20))); }),
-                ::testing::AllOf(HasSubstr(topic), HasSubstr("the topic does not exist")));
-  }
+  for (int i = 0; i < 2; ++i) EXPECT_THAT(input.discover(in(20)).absent, ElementsAre(topic));
+  EXPECT_NO_THROW(must_not_be_gone({topic}, {{{topic + "2", 0}, 7}}));
+  EXPECT_THAT(thrown([&] { must_not_be_gone({topic}, {{{topic, 1}, 7}}); }),
+              ::testing::AllOf(HasSubstr(topic), HasSubstr("the topic does not exist, although it was read before")));
 }
 
 TEST_F(InputTest, NewPartitionsAndTopicsAreTakenIn) {
@@ -141,12 +141,12 @@ TEST_F(InputTest, NewPartitionsAndTopicsAreTakenIn) {
 
   grow_topic(stem + ".1", 2);
   make_topic(stem + ".2", 1);
-  ASSERT_TRUE(eventually([&] { return input.discover(in(20)).size() == 3; }));
+  ASSERT_TRUE(eventually([&] { return input.discover(in(20)).partitions.size() == 3; }));
   Writer later;
   later.write(stem + ".1", 1, "of a new partition");
   later.write(stem + ".2", 0, "before the start");
   later.flush();
-  const auto found = input.discover(in(20));
+  const auto found = input.discover(in(20)).partitions;
   const Offsets from = input.first_offsets(found, known, in(20));
   EXPECT_EQ(from, (Offsets{{{stem + ".1", 1}, 0}, {{stem + ".2", 0}, 1}}))
       << "a new partition of a known topic begins at its beginning";
@@ -171,7 +171,7 @@ TEST_F(InputTest, StartsWhereItIsTold) {
     InputOptions options = of({topic});
     options.start = at;
     Input input(cluster, options);
-    return input.first_offsets(input.discover(in(20)), {}, in(20)).at(partition);
+    return input.first_offsets(input.discover(in(20)).partitions, {}, in(20)).at(partition);
   };
   EXPECT_EQ(start({StartAt::Kind::earliest, {}}), 0);
   EXPECT_EQ(start({StartAt::Kind::latest, {}}), 10);
@@ -245,14 +245,14 @@ TEST_F(InputTest, ATopicOfAnExpressionThatIsGoneLeavesTheOthers) {
     EXPECT_FALSE(input.poll(100ms));
     return input.disowned();
   })) << notes.all();
-  EXPECT_EQ(input.discover(in(20)).size(), 1U);
+  EXPECT_EQ(input.discover(in(20)).partitions.size(), 1U);
   input.leave(1);
   Writer later;
   later.write(stem + ".1", 0, "goes on");
   later.flush();
   EXPECT_THAT(values(input, 1), ElementsAre("0:goes on"));
   make_topic(stem + ".2", 1);
-  ASSERT_TRUE(eventually([&] { return input.discover(in(20)).size() == 2; }));
+  ASSERT_TRUE(eventually([&] { return input.discover(in(20)).partitions.size() == 2; }));
   input.resume(1);
   EXPECT_THAT(thrown([&] {
                 while (input.poll(10s)) {

@@ -55,7 +55,7 @@ TEST_F(Restart, EverythingWaitsAndGoesOn) {
     options.topics.push_back({in_topic, Format::jsonl, {}});
     return options;
   }());
-  const auto partitions = input.discover(in(30));
+  const auto partitions = input.discover(in(30)).partitions;
   input.add(partitions, input.first_offsets(partitions, {}, in(30)));
   Transactions transactions(cluster, 60s, in(30));
 

@@ -78,7 +78,7 @@ CASES = [
     ("DeltamatchStuck", {series("deltamatch_consumer_lag", 'topic="t",partition="0"'): "0x60", series("deltamatch_updates_total"): "50x60"},
      None, None),
     ("DeltamatchPartitionsMissing", {series("deltamatch_input_partitions_missing"): "2x60"}, LABELS,
-     "2 partitions that deltamatch-a read before are gone."),
+     "2 partitions or topics of the input of deltamatch-a are missing."),
     ("DeltamatchPartitionsMissing", {series("deltamatch_input_partitions_missing"): "0x60"}, None, None),
     ("DeltamatchRecordsRefused", {series("deltamatch_bad_records_total", 'reason="bad_id"'): "0+5x60",
                                   series("deltamatch_updates_total"): "0+100x60"}, LABELS, "deltamatch-a refuses 5% of its records."),

@@ -1,5 +1,6 @@
 """Input topics that vanish, appear late, or come back."""
 
+import json
 import signal
 import time
 
@@ -90,6 +91,64 @@ class InputTopics(ServiceTest):
         self.assertEqual(service.ended(), 1)
         self.assertIn(self.other, service.log())
         self.assertIn("the topic does not exist", service.log())
+
+    def test_a_named_one_that_was_deleted_meanwhile_ends_the_service(self):
+        self.config()
+        service = self.start()
+        self.broker.produce(self.input, [edge(1, 2)])
+        service.wait_committed(self.at(1))
+        self.assertEqual(service.stop(), 0)
+        self.broker.delete(self.input)
+        service = self.start(ready=False)
+        self.assertEqual(service.ended(), 1)
+        self.assertIn("the topic does not exist, although it was read before", service.log())
+
+
+class AbsentTopics(ServiceTest):
+    """Topics that are named in the configuration before they exist."""
+
+    def start_waiting(self):
+        service = self.start(ready=False)
+        service.wait(lambda: self.input in service.get("/readyz")[1], "word of the topic in /readyz")
+        return service
+
+    def events(self, service, event):
+        return [entry for entry in service.events() if entry.get("event") == event]
+
+    def test_one_is_waited_for(self):
+        self.config(input__refresh_every="10m", input__start="latest")
+        service = self.start_waiting()
+        why = f"waiting for topics of the input that do not exist: {self.input}; create them, or correct input.topics"
+        code, body = service.get("/readyz")
+        self.assertEqual((code, json.loads(body)["error"]), (503, "not ready: " + why))
+        self.assertEqual(service.status()["doing"], why)
+        service.wait(lambda: service.metric("deltamatch_input_partitions_missing") == {"": 1.0}, "the metric")
+        told, = self.events(service, "input_topic_waiting")
+        self.assertEqual((told["level"], told["topic"]), ("warn", self.input))
+        self.assertIn(f"kafka-topics.sh --create --topic {self.input}", told["remedy"])
+        self.broker.create(self.input)
+        self.broker.produce(self.input, [edge(1, 2), edge(2, 3), edge(3, 1)])  # read from the first on, in spite of `latest`
+        service.wait_ready(10)
+        service.wait_committed({f"{self.input}[0]": 3})
+        self.assertEqual(len(self.events(service, "input_topic_found")), 1)
+        service.wait(lambda: service.metric("deltamatch_input_partitions_missing") == {"": 0.0}, "the metric")
+        self.assertEqual(service.stop(), 0)
+        self.assertEqual(len(self.alert_lines()), 1)
+
+    def test_the_others_are_read_meanwhile_and_a_stop_is_heeded(self):
+        other = self.input + "2"
+        self.broker.create(other)
+        self.config(input__topics=[{"name": self.input, "format": "json"}, {"name": other, "format": "json"}])
+        service = self.start_waiting()
+        self.broker.produce(other, [edge(1, 2), edge(2, 3)])
+        service.wait_committed({f"{other}[0]": 2})
+        self.assertEqual(service.stop(), 0)
+        service = self.start_waiting()
+        self.broker.create(self.input)
+        self.broker.produce(self.input, [edge(3, 1)])
+        service.wait_committed({f"{self.input}[0]": 1, f"{other}[0]": 2})
+        self.assertEqual(service.stop(), 0)
+        self.assertEqual(len(self.check_alerts(topics=[self.input, other])), 1)
 
 
 if __name__ == "__main__":

@@ -158,8 +158,9 @@ struct Metrics::Series {
   Family<Gauge>& watermark =
       gauges(registry, "deltamatch_watermark_seconds", "Event time up to which the stream is complete, since the epoch.");
 
-  Gauge& missing =
-      gauges(registry, "deltamatch_input_partitions_missing", "Partitions that were read before and are gone.").Add({});
+  Gauge& missing = gauges(registry, "deltamatch_input_partitions_missing",
+                          "Partitions that are gone, and named topics that are not there yet.")
+                       .Add({});
   Family<Gauge>& lag = gauges(registry, "deltamatch_consumer_lag", "Records in Kafka that are in no committed batch.");
   Family<Counter>& bad_records = counters(registry, "deltamatch_bad_records_total", "Refused records.");
   Gauge& refused_share =

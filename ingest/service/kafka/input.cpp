@@ -61,21 +61,27 @@ Input::Input(const Cluster& cluster, const InputOptions& options, std::vector<st
     : state_(std::make_unique<State>(cluster, options, std::move(never))) {}
 Input::~Input() = default;
 
-std::vector<InputPartition> Input::discover(Deadline deadline) {
+void must_not_be_gone(const std::vector<std::string>& absent, const Offsets& known) {
+  for (const std::string& topic : absent) {
+    if (std::ranges::none_of(known, [&](const auto& read) { return read.first.topic == topic; })) continue;
+    throw Error("\"" + topic + "\"", "the topic does not exist, although it was read before",
+                "restore it; do not create another one of its name");
+  }
+}
+
+Discovery Input::discover(Deadline deadline) {
   State& s = *state_;
+  Discovery found;
   std::map<std::string, int> counts;
   if (std::ranges::any_of(s.options.topics, is_expression)) counts = all_topics(s.reader.client(), deadline);
   for (const InputTopics& topics : s.options.topics) {
     if (is_expression(topics) || counts.contains(topics.name)) continue;
     counts[topics.name] = count_partitions(s.reader.client(), topics.name, deadline);
-    if (counts[topics.name] == 0) {
-      throw Error("\"" + topics.name + "\"", "the topic does not exist", "create it, or correct its name in input.topics");
-    }
+    if (counts[topics.name] == 0) found.absent.push_back(topics.name);
   }
-  std::vector<InputPartition> found;
   for (const auto& [topic, count] : counts) {
     const auto entry = s.entry_of(topic);
-    for (std::int32_t number = 0; entry && number < count; ++number) found.push_back({{topic, number}, *entry});
+    for (std::int32_t number = 0; entry && number < count; ++number) found.partitions.push_back({{topic, number}, *entry});
   }
   return found;
 }

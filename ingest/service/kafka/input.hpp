@@ -21,6 +21,15 @@ struct Progress {
   std::int64_t end = -1;   ///< from the last fetch or Input::ends, whichever is later; -1 if unknown
 };
 
+/// What the brokers have of the input.
+struct Discovery {
+  std::vector<InputPartition> partitions;  ///< ascending
+  std::vector<std::string> absent;         ///< topics that are named and do not exist
+};
+
+/// Throws Error if one of the `absent` topics was read: `known` holds a partition of it.
+void must_not_be_gone(const std::vector<std::string>& absent, const Offsets& known);
+
 /// Reads committed records only. The offsets of each partition ascend; partitions are mixed as they arrive. Partitions are
 /// assigned, not balanced. The reader joins no group, so a caller that does not poll for long loses nothing.
 ///
@@ -39,9 +48,9 @@ class Input {
   Input(const Input&) = delete;
   Input& operator=(const Input&) = delete;
 
-  /// All current partitions of the topics, in ascending order. If several entries match a topic, the first one counts; names
-  /// precede expressions. Throws Error for a named topic that does not exist or may not be read. Throws Unreachable.
-  [[nodiscard]] std::vector<InputPartition> discover(Deadline deadline);
+  /// All current partitions of the topics. If several entries match a topic, the first one counts; names precede expressions.
+  /// Throws Error for a named topic that may not be read. Throws Unreachable.
+  [[nodiscard]] Discovery discover(Deadline deadline);
 
   /// Where to begin in those of the `partitions` that `known` lacks. If `known` holds another partition of the topic, reading
   /// begins at the first record. Otherwise InputOptions::start decides. If it is a time that no record has reached, reading

@@ -12,6 +12,7 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t depth = 2;                                // batches waiting for the caller
 constexpr std::size_t max_batch_bytes = std::size_t{32} << 20;  // limit for the records of one batch
+constexpr auto soon = 1s;                                       // until the next look, if something is missing
 constexpr auto longest_poll = 50ms;                             // bound on the delay of a stop or refresh
 
 bool reads_headers(const InputTopics& topics) {
@@ -28,10 +29,11 @@ KafkaBatchSource::KafkaBatchSource(kafka::Input& input, Journal& journal, const 
                                    const BatchingOptions& batching, const EngineOptions& engine,
                                    const std::vector<kafka::InputPartition>& partitions, const Offsets& from,
                                    std::optional<Timestamp> watermark, const std::map<TopicPartition, PartitionTime>& times,
-                                   SchemaWaits& schemas)
+                                   SchemaWaits& schemas, TopicWaits& topics)
     : input_(input),
       journal_(journal),
       schemas_(schemas),
+      topics_(topics),
       options_(options),
       times_(times),
       batching_(batching),
@@ -55,7 +57,7 @@ KafkaBatchSource::KafkaBatchSource(kafka::Input& input, Journal& journal, const 
   }
   input_.add(partitions, from);
   for (const TopicPartition& partition : gone_) leave(partition);
-  missing_ = gone_.size();
+  count_missing();
   thread_ = std::thread([this] { run(); });
 }
 
@@ -98,9 +100,8 @@ void KafkaBatchSource::read_until_stopped() {
       fetching_ += Clock::now() - now;
     }
     if (is_due(now)) hand_over();
-    if (input_.disowned())
-      next_refresh_ = std::min(next_refresh_, last_refresh_ + 1s);  // it may be reported many times a
-                                                                    // second
+    // A partition may be reported many times a second.
+    if (input_.disowned() || topics_.count() > 0) next_refresh_ = std::min(next_refresh_, last_refresh_ + soon);
     if (now >= next_refresh_) look_for_partitions();
   }
 }
@@ -157,6 +158,7 @@ void KafkaBatchSource::look_for_partitions() {
   const auto deadline = Clock::now() + 5s;
   last_refresh_ = Clock::now();
   next_refresh_ = last_refresh_ + options_.refresh_every;
+  kafka::Discovery found;
   std::vector<kafka::InputPartition> fresh, back;
   std::set<TopicPartition> lost;
   Offsets from;
@@ -164,7 +166,9 @@ void KafkaBatchSource::look_for_partitions() {
     if (!gone_.contains(id)) lost.insert(id);
   }
   try {
-    for (const kafka::InputPartition& partition : input_.discover(deadline)) {
+    found = input_.discover(deadline);
+    kafka::must_not_be_gone(found.absent, known_);
+    for (const kafka::InputPartition& partition : found.partitions) {
       lost.erase(partition.id);
       if (!known_.contains(partition.id)) fresh.push_back(partition);
       if (gone_.contains(partition.id)) back.push_back(partition);
@@ -177,8 +181,11 @@ void KafkaBatchSource::look_for_partitions() {
   for (const TopicPartition& partition : lost) leave(partition);
   for (const kafka::InputPartition& partition : back) take_back(partition);
   if (!fresh.empty()) take_up(fresh, from);
-  missing_.store(gone_.size(), std::memory_order_relaxed);
+  topics_.note(found.absent, last_refresh_);
+  count_missing();
 }
+
+void KafkaBatchSource::count_missing() { missing_.store(gone_.size() + topics_.count(), std::memory_order_relaxed); }
 
 /// Partitions that appear while the service runs are read from their first record, whatever the start policy says, because
 /// nothing in them is old. A batch names their start before they are read. So the marks alone say which of their records were

@@ -17,6 +17,7 @@
 #include "ingest/service/loop/assembler.hpp"
 #include "ingest/service/loop/end_watch.hpp"
 #include "ingest/service/loop/schema_waits.hpp"
+#include "ingest/service/loop/topic_waits.hpp"
 
 namespace deltamatch::ingest {
 
@@ -24,18 +25,18 @@ namespace deltamatch::ingest {
 /// would move the watermark too far. While the caller is busy, an open batch keeps growing, so batches are larger under load.
 /// If the caller falls behind for long, reading stops, and the clients' queues bound the memory.
 ///
-/// New partitions are added between two batches. If a partition is gone, that is reported to the journal, and so is its return.
-/// It is then read from where it was left; if that is out of its range, it is refused. Meanwhile, batches name where it was
-/// left.
+/// New partitions are added between two batches. A topic that is named and not there yet is looked for every second. If a
+/// partition is gone, that is reported to the journal, and so is its return. It is then read from where it was left; if that is
+/// out of its range, it is refused. Meanwhile, batches name where it was left.
 class KafkaBatchSource {
  public:
   /// `input` must read nothing yet. It and the journal must outlive the source. Begins at `from`, which holds an offset for
-  /// each of `partitions`. Any other partition in `from` is gone. `times` are those of the last batch's mark. `schemas` must
-  /// outlive the source.
+  /// each of `partitions`. Any other partition in `from` is gone. `times` are those of the last batch's mark. `schemas` and
+  /// `topics` must outlive the source; `topics` knows what `partitions` lack.
   KafkaBatchSource(kafka::Input& input, Journal& journal, const InputOptions& options, const BatchingOptions& batching,
                    const EngineOptions& engine, const std::vector<kafka::InputPartition>& partitions, const Offsets& from,
                    std::optional<Timestamp> watermark, const std::map<TopicPartition, PartitionTime>& times,
-                   SchemaWaits& schemas);
+                   SchemaWaits& schemas, TopicWaits& topics);
   /// Ends the thread and drops what it has read.
   ~KafkaBatchSource();
   KafkaBatchSource(const KafkaBatchSource&) = delete;
@@ -46,7 +47,7 @@ class KafkaBatchSource {
   const UpdateBatch* upcoming(const std::stop_token& stop);
   void wake() { queue_.wake(); }
   void stop() { stopping_ = true; }
-  /// The number of partitions that are gone. Any thread may call it.
+  /// The number of partitions that are gone, and of topics that are not there yet. Any thread may call it.
   [[nodiscard]] std::size_t missing() const noexcept { return missing_.load(std::memory_order_relaxed); }
 
  private:
@@ -59,6 +60,7 @@ class KafkaBatchSource {
   void hand_over();
   void heed_ends(Clock::time_point now);
   void look_for_partitions();
+  void count_missing();
   void take_up(const std::vector<kafka::InputPartition>& fresh, const Offsets& from);
   void take_back(const kafka::InputPartition& partition);
   void open(const kafka::InputPartition& partition, std::int64_t next);
@@ -68,6 +70,7 @@ class KafkaBatchSource {
   kafka::Input& input_;
   Journal& journal_;
   SchemaWaits& schemas_;
+  TopicWaits& topics_;
   const InputOptions options_;
   const std::map<TopicPartition, PartitionTime> times_;  // before the first batch
   const BatchingOptions batching_;

@@ -61,6 +61,7 @@ Pipeline::Pipeline(const Context& context, Recovered recovered)
       queries_(engine_, router_),
       last_(std::move(recovered.reached)),
       reading_(reading_fingerprint(context.options.input)),
+      topics_(context.journal),
       monitor_(context.options.batching.max_match_time, context.metrics, context.journal),
       absent_deletes_(context.options.engine.directed) {
   if (context_.feed != nullptr) {
@@ -114,20 +115,22 @@ void Pipeline::make_deliverer() {
 
 /// The partitions of the input. If one that was read before is missing, tries again for a while. Brokers that have just started
 /// may not report all partitions.
-std::vector<kafka::InputPartition> Pipeline::find_partitions(const std::stop_token& stop) {
+kafka::Discovery Pipeline::find_partitions(const std::stop_token& stop) {
   for (const auto patience = Clock::now() + missing_patience;;) {
-    std::vector<kafka::InputPartition> partitions = context_.input.discover(Clock::now() + 60s);
+    kafka::Discovery found = context_.input.discover(Clock::now() + 60s);
     const auto is_there = [&](const auto& known) {
-      return std::any_of(partitions.begin(), partitions.end(), [&](const auto& at) { return at.id == known.first; });
+      return std::ranges::any_of(found.partitions, [&](const auto& at) { return at.id == known.first; });
     };
     if (std::all_of(last_.ends.begin(), last_.ends.end(), is_there) || Clock::now() >= patience || stop.stop_requested())
-      return partitions;
+      return found;
     std::this_thread::sleep_for(longest_wait);
   }
 }
 
 void Pipeline::start_reading(const std::stop_token& stop) {
-  const std::vector<kafka::InputPartition> partitions = find_partitions(stop);
+  const auto [partitions, absent] = find_partitions(stop);
+  kafka::must_not_be_gone(absent, last_.ends);
+  topics_.note(absent, Clock::now());
   const auto deadline = Clock::now() + 60s;
   Offsets from = context_.input.first_offsets(partitions, last_.ends, deadline);
   for (const auto& [id, end] : last_.ends) from.insert_or_assign(id, end);  // including those that are gone
@@ -139,7 +142,7 @@ void Pipeline::start_reading(const std::stop_token& stop) {
   }
   reader_ = std::make_unique<KafkaBatchSource>(context_.input, context_.journal, context_.options.input,
                                                context_.options.batching, context_.options.engine, partitions, from,
-                                               last_.watermark, last_.times, context_.schemas);
+                                               last_.watermark, last_.times, context_.schemas, topics_);
 }
 
 void Pipeline::run(QueryWish first, const std::stop_token& stop, const std::function<void()>& ready) {
@@ -461,6 +464,7 @@ void Pipeline::make_sure_of_ownership() {
 std::string Pipeline::stalled() const {
   if (std::string overdue = monitor_.overdue(); !overdue.empty()) return overdue;
   if (std::string schemas = context_.schemas.why(); !schemas.empty()) return schemas;
+  if (std::string topics = topics_.why(); !topics.empty()) return topics;
   const auto since = committer_->waiting_since();
   if (!since || Clock::now() - *since < stalled_after) return {};
   return fmt::format("no batch was committed for {} s, although one is waiting",

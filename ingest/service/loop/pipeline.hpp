@@ -96,8 +96,8 @@ class Pipeline {
 
   /// Whose existing matches are being listed for a change of the queries, in words. Empty if none are.
   [[nodiscard]] std::string listing() const { return monitor_.listing(); }
-  /// Why a running service is not ready: commits do not succeed, or a batch takes longer than options.batching.max_match_time.
-  /// Empty if neither is so.
+  /// Why a running service is not ready. Commits do not succeed, a batch takes longer than options.batching.max_match_time, or
+  /// a schema or a topic of the input is not there. Empty if nothing is so.
   [[nodiscard]] std::string stalled() const;
   /// The same for refused records: their share of the latest records is larger than input.max_refused.
   [[nodiscard]] std::string refuses() const;
@@ -150,7 +150,7 @@ class Pipeline {
   };
 
   void make_deliverer();
-  [[nodiscard]] std::vector<kafka::InputPartition> find_partitions(const std::stop_token& stop);
+  [[nodiscard]] kafka::Discovery find_partitions(const std::stop_token& stop);
   void start_reading(const std::stop_token& stop);
   void stop_soon();
   [[nodiscard]] bool settle(InputBatch& batch);
@@ -196,6 +196,7 @@ class Pipeline {
   std::unique_ptr<Snapshotter> snapshotter_;
   std::unique_ptr<Deliverer> deliverer_;
   std::unique_ptr<Committer> committer_;
+  TopicWaits topics_;
   std::unique_ptr<KafkaBatchSource> reader_;
   std::optional<InputBatch> rest_;  // of a batch that was cut
   std::optional<BadRecord> failure_;

@@ -60,7 +60,7 @@ Recovered first_start(const StartupContext& context, kafka::Input& input, kafka:
                                 context.journal);
   recovered.engine.limit_labels(options.input.max_labels);
   if (context.directory.snapshots().empty()) {
-    const std::vector<kafka::InputPartition> partitions = input.discover(Clock::now() + patience);
+    const std::vector<kafka::InputPartition> partitions = input.discover(Clock::now() + patience).partitions;
     recovered.reached.ends = input.first_offsets(partitions, {}, Clock::now() + patience);
     recovered.reached.graph = {options.engine.directed,
                                options.engine.window,
