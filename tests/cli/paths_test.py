@@ -84,7 +84,9 @@ class Paths(harness.CliTest):
         self.assertIn("ring, variant 1 of 2:\n", text)
         self.assertIn("ring, variant 2 of 2:\n", text)
         text = self.ok("validate", *query).out
-        self.assertIn("  2 variants, of 2 to 3 edges; the longest:\n", text)
+        self.assertTrue(text.startswith("edges: keyed\nring: 2 to 3 vertices, 2 to 3 edges: (a)-["), text)
+        self.assertIn("\n  2 variants; the longest:\n", text)
+        self.assertIn("ring: 3 vertices, 3 edges: (a)", self.ok("validate", "--query", "ring=(a)-->{3}(a)").out)
 
     def test_errors_name_place_and_remedy(self):
         for query, expected in (("q=(a)-->{1,9}(b)", "a path of more than 8 edges"), ("q=(a)-[:T*]->(b)", "a path without an upper bound"),

@@ -23,7 +23,7 @@ class ServiceConfig(harness.CliTest):
                      "sink         alerts: the topic fraud.alerts", "sink         pager: the webhook https://pager.example",
                      "budget       mutual: up to 30s, up to 1,000,000 matches, then suspend",
                      "edges        keyed; amount decimal(2)",
-                     "query        ring: 4 variants, 1 vertex, 1 edge, 18 plans, to alerts, archive",
+                     "query        ring: 3 to 6 vertices, 3 to 6 edges, to alerts, archive",
                      "http         127.0.0.1:9464"]:
             self.assertIn(line, said.splitlines())
         self.assertEqual(os.listdir(self.dir), [])
@@ -38,7 +38,7 @@ graph        directed, no window
 batch        up to 8,192 updates, up to 100ms
 state        state
 sink         alerts: the topic alerts
-query        ring: 3 vertices, 3 edges, 1 plan, to alerts
+query        ring: 3 vertices, 3 edges, to alerts
 http         127.0.0.1:9464
 """)
 

@@ -9,7 +9,6 @@
 #include "cli/commands/commands.hpp"
 #include "cli/options/common_options.hpp"
 #include "cli/options/queries.hpp"
-#include "cli/terminal/counted.hpp"
 #include "cli/terminal/exit_codes.hpp"
 #include "cli/terminal/output.hpp"
 #include "deltamatch/engine.hpp"
@@ -66,13 +65,9 @@ int validate_queries(const Validate& options) {
   std::string text = schema_lines(options.schema, schema);
   for (const NamedQuery& query : read_queries(options.queries.sources, options.directed.value_or(false))) {
     engine.add_query(query.query, options.queries.options(true));
-    fmt::format_to(std::back_inserter(text), "{}: {}: {}\n", query.query.name,
-                   graph_size(query.query.vertices.size(), query.query.edges.size()), to_pattern(query.query));
     const std::vector<Query> lengths = variants(query.query);
-    if (lengths.size() > 1) {
-      fmt::format_to(std::back_inserter(text), "  {} variants, of {} to {} edges; the longest:\n", lengths.size(),
-                     lengths.front().edges.size(), lengths.back().edges.size());
-    }
+    fmt::format_to(std::back_inserter(text), "{}: {}: {}\n", query.query.name, match_size(lengths), to_pattern(query.query));
+    if (lengths.size() > 1) fmt::format_to(std::back_inserter(text), "  {} variants; the longest:\n", lengths.size());
     for (const std::string& line : plan::condition_lines(lengths.back())) {
       fmt::format_to(std::back_inserter(text), "  {}\n", line);
     }

@@ -27,7 +27,7 @@ struct ServiceConfig {
 [[nodiscard]] ServiceConfig read_service_config(const std::filesystem::path& file,
                                                 const Environment& environment = process_environment());
 
-/// Describes for people what would run: input, batches, sinks, and queries with their number of plans. Holds no secret.
+/// Describes for people what would run: input, batches, sinks, and queries with the size of their matches. Holds no secret.
 [[nodiscard]] std::string summary(const ServiceConfig& config);
 
 }  // namespace deltamatch::cli

@@ -5,15 +5,13 @@
 #include <iterator>
 
 #include "cli/config/service_config.hpp"
+#include "cli/options/queries.hpp"
 #include "cli/terminal/counted.hpp"
 #include "cli/terminal/values.hpp"
 #include "deltamatch/engine.hpp"
-#include "graph/data_graph.hpp"
 #include "ingest/codec/formats.hpp"
 #include "ingest/codec/schema_text.hpp"
 #include "ingest/service/alert/alert_sinks.hpp"
-#include "plan/bound_query.hpp"
-#include "plan/plan.hpp"
 
 namespace deltamatch::cli {
 namespace {
@@ -93,18 +91,8 @@ class Summary {
   }
 
   void query(const ingest::ServiceQuery& query) {
-    graph::DataGraph empty(service_.engine.directed, false, graph::heap_slabs(), service_.engine.schema);
-    const std::vector<Query> variants = deltamatch::variants(query.query);
-    std::size_t plans = 0;
-    for (const Query& variant : variants) {
-      const plan::BoundQuery bound(variant, query.options.mode, query.options.count, empty);
-      plans += plan::make_delta_plans(bound).plans.size();
-    }
-    const std::string lengths = variants.size() == 1 ? "" : fmt::format("{} variants, ", variants.size());
     line("query",
-         fmt::format("{}: {}{}, {}, {}, to {}", query.query.name, lengths,
-                     counted(query.query.vertices.size(), "vertex", "vertices"),
-                     counted(query.query.edges.size(), "edge", "edges"), counted(plans, "plan", "plans"),
+         fmt::format("{}: {}, to {}", query.query.name, match_size(variants(query.query)),
                      query.sinks.empty() ? "no sink (counted only)" : fmt::format("{}", fmt::join(query.sinks, ", "))));
     if (query.budget.limits.any()) line("budget", fmt::format("{}: {}", query.query.name, limits(query.budget)));
   }

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "cli/options/small_file.hpp"
+#include "cli/terminal/counted.hpp"
 #include "cli/terminal/values.hpp"
 #include "deltamatch/error.hpp"
 #include "query/recognise.hpp"
@@ -211,6 +212,14 @@ std::vector<NamedQuery> read_queries(const std::vector<std::string>& sources, bo
     }
   }
   return std::move(read.queries);
+}
+
+std::string match_size(std::span<const Query> variants) {
+  const Query& least = variants.front();
+  const Query& most = variants.back();
+  if (variants.size() == 1) return graph_size(least.vertices.size(), least.edges.size());
+  return fmt::format("{} to {} vertices, {} to {} edges", least.vertices.size(), most.vertices.size(), least.edges.size(),
+                     most.edges.size());
 }
 
 std::string short_window(const EngineOptions& engine, const Query& query) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,9 @@ struct NamedQuery {
 /// The files among the sources, and each file of the directories. Throws Error(configuration) for a directory that cannot be
 /// read or has no query.
 [[nodiscard]] std::vector<std::string> query_paths(const std::vector<std::string>& sources);
+
+/// How large the matches of a query are, by its variants: "3 vertices, 3 edges", or "2 to 5 vertices, 2 to 5 edges".
+[[nodiscard]] std::string match_size(std::span<const Query> variants);
 
 /// Says that edges leave the window too early for matches of the query. Empty if they do not.
 [[nodiscard]] std::string short_window(const EngineOptions& engine, const Query& query);
