@@ -4,6 +4,7 @@
 tests/cli/payments_page_test.py runs the other commands of docs/guide/payments.md.
 """
 
+import datetime
 import os
 import pathlib
 import re
@@ -95,11 +96,13 @@ class FirstAlert(PaymentsPage):
                     more = "log: {format: json}\n" if name == "service.yaml" else ""
                     (self.dir / name).write_text("".join(line + "\n" for line in lines) + more)
                 elif run:
-                    services.append(self.start(config=self.dir / run[1], ready=not services, log=f"{run[1]}.log"))
+                    services.append(self.start(config=self.dir / run[1], ready=False, log=f"{run[1]}.log"))
                     (self.dir / (run[2] or "pid")).write_text(str(services[-1].process.pid))
                 elif command.startswith("kcat -C") or lines == ["ok"]:
                     self.read_until(command, lines)
                 else:
+                    if command.startswith("kcat -P"):
+                        services[0].wait(lambda: any(event["event"] == "input_topic_waiting" for event in services[0].events()), "the wait", 30)
                     done = self.shell(command)
                     self.assertEqual(done.returncode, 0, done.stdout)
                     self.assertRegex(settled(done.stdout), rf"\A{page.expression([settled(line) for line in lines])}\Z")
@@ -107,14 +110,18 @@ class FirstAlert(PaymentsPage):
 
     def test_alerts_are_those_of_the_page(self):
         self.ports = {9464: free_port(), 9465: free_port()}
-        for topic in ("payments", "alerts"):
-            self.broker.create(topic)
         alone, = self.follow(self.part("## The first alert", "## What happens to a batch"))
-        self.assertEqual(alone.status()["sinks"]["alerts"]["alerts"], 1)
+        status = alone.status()
+        self.assertEqual(status["sinks"]["alerts"]["alerts"], 1)
+        self.assertEqual(status["time_at"], "2026-03-01T01:15:30Z")
+        started = datetime.datetime.fromisoformat(status["started_at"].replace("Z", "+00:00"))
+        self.assertAlmostEqual(started.timestamp() * 1e6, status["started"], delta=10)
         self.assertEqual([event for event in alone.events() if event["event"] == "waiting for the brokers"], [])
         self.assertEqual(alone.stop(), 0)
         _, second = self.follow(self.part("### Try a take-over", "### Let it take over"))
         self.assertEqual(second.status()["state"], "running")
+        self.assertEqual([event["event"] for event in second.events() if event["event"] in ("standby", "recovering", "took_over", "running")],
+                         ["standby", "recovering", "took_over", "running"])
         self.assertTrue((self.dir / "share").is_dir())
         self.assertEqual(second.stop(), 0)
 

@@ -17,6 +17,7 @@
 
 #include "deltamatch/error.hpp"
 #include "deltamatch/misfit.hpp"
+#include "deltamatch/value_text.hpp"
 #include "ingest/service/http/alert_stream.hpp"
 #include "ingest/service/http/http_server.hpp"
 #include "ingest/service/http/metrics.hpp"
@@ -293,13 +294,20 @@ bool Service::Impl::stand_by(const StartupContext& context, kafka::Ownership& ow
                     kafka::owner_group(options.application)));
     static_cast<void>(ownership.wait_until_joined(stop.get_token(), kafka::Deadline::max()));
   }
-  if (!ownership.owned() && !stop.stop_requested()) enter(ServiceState::standby);
+  const bool waits = !ownership.owned() && !stop.stop_requested();
+  if (waits) enter(ServiceState::standby);
   {
     const std::scoped_lock lock(mutex);
     word.clear();
   }
   const bool owned = ownership.wait_until_owned(stop.get_token());
   if (owned && !stop.stop_requested()) enter(ServiceState::recovering);
+  // At a first start it waits for the commit topic, and nobody has worked before.
+  if (const auto committed = standby->status().committed; owned && waits && committed) {
+    journal.tell(Level::info, "took_over",
+                 {{"after_batch", std::to_string(*committed)},
+                  {"why", "the instance that worked has left the group, or its session has ended"}});
+  }
   warm = standby->take();
   return owned;
 }
@@ -601,6 +609,7 @@ std::string Service::Impl::status() {
                      {"state", state_name(state)},
                      {"version", version},
                      {"started", started},
+                     {"started_at", time_text(started)},
                      {"not_ready", not_ready()},
                      {"alerts", alerts_json()}};
   std::shared_ptr<Pipeline> working;

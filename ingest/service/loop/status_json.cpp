@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <variant>
 
+#include "deltamatch/value_text.hpp"
 #include "ingest/text/exact_json.hpp"
 
 namespace deltamatch::ingest {
@@ -53,7 +55,9 @@ nlohmann::json to_json(const ShareStatistics& share) {
 nlohmann::json to_json(const Pipeline::Status& status) {
   nlohmann::json out;
   out["batch"] = status.committed.batch;
-  out["time"] = status.committed.watermark ? nlohmann::json(*status.committed.watermark) : nlohmann::json();
+  const std::optional<Timestamp>& watermark = status.committed.watermark;
+  out["time"] = watermark ? nlohmann::json(*watermark) : nlohmann::json();
+  out["time_at"] = watermark ? nlohmann::json(time_text(*watermark)) : nlohmann::json();
   if (status.committed.digest) out["digest"] = to_string(status.committed.digest->now);
   out["updates"] = status.updates;
   out["graph"] = {{"vertices", status.graph.vertices},

@@ -125,6 +125,10 @@ TEST(StatusTest, TellsRatesAndTimesOfCommittedBatches) {
   Pipeline::Status status;
   EXPECT_FALSE(to_json(status).contains("batches"));
   EXPECT_FALSE(to_json(status).at("snapshot").contains("age"));
+  EXPECT_EQ(to_json(status).at("time_at"), nullptr);
+  status.committed.watermark = 1'795'772'220'786'844;
+  EXPECT_EQ(to_json(status).at("time"), 1'795'772'220'786'844);
+  EXPECT_EQ(to_json(status).at("time_at"), "2026-11-27T09:37:00.786844Z");
   status.matches["ring"] = {"00ff", 12, 3, 0.25};
   status.matches["removed"] = {"00aa", 1, 1, 0.5};
   status.queries.resize(1);
