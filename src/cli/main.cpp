@@ -143,6 +143,7 @@ int run_program(int argc, char** argv) {
   add_snapshot(command, run);
 #ifdef DELTAMATCH_WITH_SERVICE
   add_run(command, run);
+  add_test_sink(command, run);
 #endif
   add_help(program, run);
   if (argc < 2) return print_help(program, {});

@@ -67,7 +67,7 @@ class Usage(harness.CliTest):
         commands = re.findall(r"^  ([a-z-]+) ", self.ok("--help").out.split("Subcommands:")[1], re.M)
         everywhere = ["replay", "match", "motifs", "cliques", "quasi-cliques", "explain", "validate", "convert", "generate",
                       "snapshot"]
-        self.assertIn(commands, [everywhere + ["help"], everywhere + ["run", "help"]])  # the service is an option of the build
+        self.assertIn(commands, [everywhere + ["help"], everywhere + ["run", "test-sink", "help"]])  # the service is an option of the build
 
     def test_version(self):
         self.assertRegex(self.ok("--version").out, r"\Adeltamatch \d+\.\d+\.\d+\n\Z")

@@ -77,5 +77,8 @@ void try_link(std::string_view application, const SinkOptions& options, std::spa
 
 /// Samples of what a query reports: matches that appear and vanish, with ids that are hard to write, and reports.
 [[nodiscard]] QuerySamples sample_alerts(const Query& query, const Schema& schema, TimeForm times);
+/// A match of the query that appears, for a trial of a sink. Query, ids and values are marked as a test.
+[[nodiscard]] std::string test_alert(const Query& query, const Schema& schema, TimeForm times, std::uint64_t batch,
+                                     Timestamp time);
 
 }  // namespace deltamatch::ingest

@@ -248,6 +248,8 @@ bool WebhookSink::post(const std::string& body) {
   const HttpAnswer answer =
       poster_.post(body, {{"Deltamatch-Batch", batch}, {"Idempotency-Key", key_ + batch + '/' + std::to_string(part_)}});
   const Verdict verdict = messages_ ? messages_->judge(answer) : verdict_of(answer.status);
+  journal_.tell(Level::debug, "request_answered",
+                {{"sink", name_}, {"batch", batch}, {"part", std::to_string(part_)}, {"answer", describe(answer)}});
   const bool refused = verdict == Verdict::refused || verdict == Verdict::invalid;
   if (refused || verdict == Verdict::accepted) retry_limit_.restored();
   if (verdict == Verdict::accepted) return true;

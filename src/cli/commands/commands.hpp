@@ -16,6 +16,7 @@ void add_validate(const Command& program, Run& run);
 void add_convert(const Command& program, Run& run);
 void add_generate(const Command& program, Run& run);
 void add_snapshot(const Command& program, Run& run);
-void add_run(const Command& program, Run& run);  // with the service only
+void add_run(const Command& program, Run& run);  // with the service only, as the next
+void add_test_sink(const Command& program, Run& run);
 
 }  // namespace deltamatch::cli
