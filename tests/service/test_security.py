@@ -85,7 +85,8 @@ class Security(ServiceTest):
         """Checks that it says why it waits, in the log and in /readyz, and that it can be stopped."""
         service = self.start(ready=False)
         service.wait(lambda: all(word in service.get("/readyz")[1] for word in words), f"a word about {words}", 30)
-        self.assertTrue(any(all(word in event.get("why", "") for word in words) for event in service.events()), service.log())
+        service.wait(lambda: any(all(word in event.get("why", "") for word in words) for event in service.events()),
+                     "the reason in the log", 30)
         self.assertEqual(service.stop(), 0)
         for secret in (PASSWORD, WRONG):
             self.assertNotIn(secret, service.log())

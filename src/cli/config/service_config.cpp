@@ -32,13 +32,18 @@ void read_application(Section& top, std::string& application) {
   }
 }
 
-/// Refuses a folder that is none, or that cannot be made, because its parent is not there.
+/// Refuses a folder that is none.
 void check_folder(Section& section, std::string_view key, const std::filesystem::path& folder, std::string_view remedy) {
   std::error_code error;
-  if (folder.empty() || std::filesystem::is_directory(folder, error)) return;
-  if (std::filesystem::exists(folder, error)) return section.refuse(key, "this is not a directory", remedy);
+  if (!std::filesystem::exists(folder, error) || std::filesystem::is_directory(folder, error)) return;
+  section.refuse(key, "this is not a directory", remedy);
+}
+
+/// Refuses a folder that cannot be made, because its parent is not there.
+void check_parent(Section& section, std::string_view key, const std::filesystem::path& folder) {
+  std::error_code error;
   const std::filesystem::path parent = ingest::folder_of(folder);
-  if (std::filesystem::is_directory(parent, error)) return;
+  if (std::filesystem::exists(folder, error) || std::filesystem::is_directory(parent, error)) return;
   section.refuse(key, fmt::format("this cannot be made, because there is no directory {}", parent.string()),
                  "make that directory, or correct the path");
 }
@@ -94,6 +99,7 @@ void read_share(Section section, ingest::ShareOptions& share, const std::string&
 void read_state(Section section, ingest::StateOptions& state, const std::string& application) {
   if (section.require("directory", "directory: /var/lib/deltamatch") && section.path("directory", state.directory)) {
     check_folder(section, "directory", state.directory, "name a directory, or a path at which one can be created");
+    check_parent(section, "directory", state.directory);
   }
   section.duration("snapshot_every", state.snapshot_every, std::chrono::seconds(1), std::chrono::seconds(30 * 24h), "never");
   section.size("snapshot_log_size", state.snapshot_log_bytes, std::uint64_t{1} << 20);
@@ -103,7 +109,7 @@ void read_state(Section section, ingest::StateOptions& state, const std::string&
   const std::filesystem::path inside = state.share.path.lexically_relative(state.directory);
   if (!state.share.path.empty() && !inside.empty() && *inside.begin() != "..") {
     share.refuse("path", "this lies in the state directory, and would be lost with it", "name a folder that all instances see");
-  } else {
+  } else if (!state.share.path.empty()) {  // its parent may be mounted later
     check_folder(share, "path", state.share.path, "name a directory that all instances see");
   }
   section.finish();
