@@ -37,13 +37,29 @@ class HeapSlabs final : public SlabAllocator {
   }
 };
 
-// The link to the next free block is in the block's first two words.
-std::uint32_t* next_of(const std::uint32_t* block) noexcept {
-  std::uint32_t* next;
-  std::memcpy(&next, block, sizeof next);
-  return next;
+// Free blocks are kept in nodes. A node is a free block that holds the addresses of others. So taking a block seldom waits for
+// memory. The node's first word is the address of the next node, and in its low bits the number of blocks that it holds.
+constexpr std::uintptr_t count_mask = 15;  // blocks are aligned to 16 bytes
+constexpr std::size_t most_held = 7;       // so that a node is a cache line
+
+std::uintptr_t head_of(const std::uint32_t* node) noexcept {
+  std::uintptr_t head;
+  std::memcpy(&head, node, sizeof head);
+  return head;
 }
-void set_next(std::uint32_t* block, std::uint32_t* next) noexcept { std::memcpy(block, &next, sizeof next); }
+std::uint32_t* next_of(const std::uint32_t* node) noexcept {
+  return reinterpret_cast<std::uint32_t*>(head_of(node) & ~count_mask);  // NOLINT(performance-no-int-to-ptr)
+}
+std::size_t held_by(const std::uint32_t* node) noexcept { return head_of(node) & count_mask; }
+void set_head(std::uint32_t* node, const std::uint32_t* next, std::size_t held) noexcept {
+  const std::uintptr_t head = reinterpret_cast<std::uintptr_t>(next) | held;
+  std::memcpy(node, &head, sizeof head);
+}
+/// The place in a node of the `i`-th block that it holds.
+std::uint32_t* place_of(std::uint32_t* node, std::size_t i) noexcept {
+  constexpr std::size_t address_words = sizeof(std::uintptr_t) / sizeof(std::uint32_t);
+  return node + (1 + i) * address_words;
+}
 
 }  // namespace
 
@@ -72,9 +88,16 @@ std::size_t Arena::block_words(std::size_t words) noexcept { return class_words(
 std::uint32_t* Arena::allocate(std::size_t words) {
   const std::size_t index = class_of(words);
   if (index >= class_count) throw std::bad_alloc();
-  if (std::uint32_t* block = free_[index]) {
-    free_[index] = next_of(block);
+  if (std::uint32_t* node = free_[index]) {
     free_bytes_ -= class_words(index) * sizeof(std::uint32_t);
+    const std::size_t held = held_by(node);
+    if (held == 0) {
+      free_[index] = next_of(node);
+      return node;
+    }
+    std::uint32_t* block;
+    std::memcpy(&block, place_of(node, held - 1), sizeof block);
+    set_head(node, next_of(node), held - 1);
     return block;
   }
   const std::size_t size = class_words(index);
@@ -97,16 +120,23 @@ std::uint32_t* Arena::allocate(std::size_t words) {
 
 void Arena::give_back(std::uint32_t* block, std::size_t words) noexcept {
   const std::size_t index = class_of(words);
-  set_next(block, retired_[index]);
-  if (retired_[index] == nullptr) retired_last_[index] = block;
-  retired_[index] = block;
+  const std::size_t room = std::min(class_words(index) * sizeof(std::uint32_t) / sizeof block - 1, most_held);
   free_bytes_ += class_words(index) * sizeof(std::uint32_t);
+  std::uint32_t* const node = retired_[index];
+  if (const std::size_t held = node == nullptr ? room : held_by(node); held < room) {
+    std::memcpy(place_of(node, held), &block, sizeof block);
+    set_head(node, next_of(node), held + 1);
+    return;
+  }
+  if (node == nullptr) retired_last_[index] = block;
+  set_head(block, node, 0);
+  retired_[index] = block;
 }
 
 void Arena::recycle() noexcept {
   for (std::size_t index = 0; index < class_count; ++index) {
     if (retired_[index] == nullptr) continue;
-    set_next(retired_last_[index], free_[index]);
+    set_head(retired_last_[index], free_[index], held_by(retired_last_[index]));
     free_[index] = retired_[index];
     retired_[index] = nullptr;
   }

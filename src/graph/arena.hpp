@@ -73,8 +73,8 @@ class Arena {
   std::size_t left_words_ = 0;
   std::size_t bytes_ = 0;
   std::size_t free_bytes_ = 0;
-  std::array<std::uint32_t*, class_count> free_{};     // reusable now
-  std::array<std::uint32_t*, class_count> retired_{};  // reusable after recycle
+  std::array<std::uint32_t*, class_count> free_{};     // first nodes of blocks that are reusable now
+  std::array<std::uint32_t*, class_count> retired_{};  // the same, reusable after recycle
   std::array<std::uint32_t*, class_count> retired_last_{};
 };
 
