@@ -168,9 +168,15 @@ class Adjacency {
   [[nodiscard]] Column column() const noexcept { return column_; }
   void prefetch(VertexId vertex) const noexcept { fetch_line(&rows_[vertex]); }
   void prefetch_block(VertexId vertex) const noexcept {
-    const std::uint32_t* block = rows_[vertex].block;
-    fetch_line(block);
-    fetch_line(block + 16);
+    const Row& row = rows_[vertex];
+    fetch_line(row.block);
+    fetch_line(row.block + 16);
+    if (row.staged != 0) fetch_line(&delta_rows_[row.staged - 1]);
+  }
+  /// Prefetches what the staged batch changes of the vertex. What prefetch_block asked for must be in the cache already.
+  void prefetch_staged(VertexId vertex) const noexcept {
+    const Row& row = rows_[vertex];
+    if (row.staged != 0) fetch_line(&delta_slices_[delta_rows_[row.staged - 1].first_slice]);
   }
   /// Prefetches the rows of the vertex's neighbours, if they are few. The vertex's block must be in the cache already. Many
   /// neighbours are prefetched by the loop that reads them.

@@ -379,10 +379,12 @@ class CpuMatcher final : public Matcher {
     fetch(anchors[at].head);
   }
 
-  /// Prefetches the ends of the anchors that follow `at`: first their rows, later the blocks of these rows.
+  /// Prefetches the ends of the anchors that follow `at`: first their rows, later the blocks of these rows and what the batch
+  /// changes.
   static void fetch_ends(const graph::Adjacency& base, std::span<const graph::Edge> anchors, std::size_t at) noexcept {
     for_ends_at(anchors, at + 14, [&](VertexId vertex) { base.prefetch(vertex); });
     for_ends_at(anchors, at + 9, [&](VertexId vertex) { base.prefetch_block(vertex); });
+    for_ends_at(anchors, at + 5, [&](VertexId vertex) { base.prefetch_staged(vertex); });
   }
 
   /// Prefetches their neighbours, once the anchor is closer. Does nothing if the graph is so small that the caches hold it.
