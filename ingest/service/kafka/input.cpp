@@ -1,6 +1,7 @@
 #include "ingest/service/kafka/input.hpp"
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -24,12 +25,52 @@ std::vector<std::optional<TopicExpression>> compile(const std::vector<InputTopic
 
 }  // namespace
 
+/// Messages that librdkafka hands over together. A call for each of them would cost it locks and looks at the clock.
+class Input::Portion {
+ public:
+  explicit Portion(rd_kafka_t* consumer) : queue_(rd_kafka_queue_get_consumer(consumer), &rd_kafka_queue_destroy) {
+    messages_.reserve(size);
+  }
+
+  /// The next message, in order. Null if none is there at present.
+  Message::Handle next() {
+    if (next_ == messages_.size()) take();
+    return next_ == messages_.size() ? nullptr : std::move(messages_[next_++]);
+  }
+  /// Drops the messages of a partition. They are fetched again if it is assigned again.
+  void drop(const TopicPartition& partition) {
+    const auto is_of = [&](const Message::Handle& message) {
+      return message != nullptr && message->partition == partition.partition && message->rkt != nullptr &&
+             rd_kafka_topic_name(message->rkt) == partition.topic;
+    };
+    messages_.erase(messages_.begin(), messages_.begin() + static_cast<std::ptrdiff_t>(std::exchange(next_, 0)));
+    std::erase_if(messages_, is_of);
+  }
+
+ private:
+  // As few as bring most of what can be saved: beyond the queue's limits, this many records are held.
+  static constexpr std::size_t size = 32;
+
+  void take() {
+    messages_.clear();
+    next_ = 0;
+    std::array<rd_kafka_message_t*, size> taken{};
+    const ssize_t count = rd_kafka_consume_batch_queue(queue_.get(), 0, taken.data(), taken.size());  // waits for nothing
+    for (ssize_t i = 0; i < count; ++i) messages_.emplace_back(taken[static_cast<std::size_t>(i)]);
+  }
+
+  std::unique_ptr<rd_kafka_queue_t, decltype(&rd_kafka_queue_destroy)> queue_;
+  std::vector<Message::Handle> messages_;
+  std::size_t next_ = 0;  // those before it are taken
+};
+
 struct Input::State {
   State(const Cluster& cluster, const InputOptions& input, std::vector<std::string> own)
       : options(input),
         expressions(compile(input.topics)),
         never(own.begin(), own.end()),
-        reader(cluster, "input", {input.queue_bytes, input.queue_records}) {
+        reader(cluster, "input", {input.queue_bytes, input.queue_records}),
+        portion(reader.client().c()) {
     never.insert(commit_topic(cluster.application));
     never.insert(query_topic(cluster.application));
   }
@@ -50,6 +91,7 @@ struct Input::State {
   const std::vector<std::optional<TopicExpression>> expressions;  // nothing for entries that are names
   std::set<std::string> never;
   Reader reader;
+  Portion portion;
   std::mutex mutex;  // held to add partitions, or to read them from another thread
   std::vector<InputPartition> partitions;
   std::set<std::uint32_t> left;         // guarded by mutex
@@ -154,6 +196,7 @@ void Input::leave(std::uint32_t partition) {
     state_->left.insert(partition);
   }
   state_->reader.leave(partition);
+  state_->portion.drop(state_->partitions[partition].id);
 }
 
 void Input::resume(std::uint32_t partition) {
@@ -177,7 +220,8 @@ std::optional<Message> Input::poll(std::chrono::milliseconds timeout) {
   // The clock is read only if no record is ready.
   for (Deadline deadline{};;) {
     const int wait = deadline == Deadline{} ? 0 : remaining_ms(deadline);
-    Message::Handle message(rd_kafka_consumer_poll(s.reader.client().c(), wait));
+    Message::Handle message = s.portion.next();
+    if (message == nullptr && wait > 0) message.reset(rd_kafka_consumer_poll(s.reader.client().c(), wait));
     if (message != nullptr) {
       s.reader.wake_fetchers();
       try {

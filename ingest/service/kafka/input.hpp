@@ -92,6 +92,7 @@ class Input {
   [[nodiscard]] std::vector<Progress> progress() const;
 
  private:
+  class Portion;
   struct State;
   std::unique_ptr<State> state_;
 };
