@@ -1,5 +1,6 @@
 """The patterns of docs/guide/patterns-to-copy.md: each finds what is planted for it, and no decoy."""
 
+import json
 import pathlib
 import re
 
@@ -34,7 +35,8 @@ CASES = {
         ("a", "b", 1000, 0), ("b", "c", 850, 10), ("c", "d", 700, 20), ("k", "l", 1000, 0), ("l", "m", 990, 10), ("m", "n", 850, 20)), [1]),
     "Do many pay one account?": (transfers(*fan(TEN, 0), *[(name, "other", 50, 10 * number) for number, name in enumerate(TEN)]), [1, 10]),
     "Does one account pay many?": (transfers(
-        *[("hub", name, 50, number) for number, name in enumerate(TEN)], *[("slow", name, 50, 10 * number) for number, name in enumerate(TEN)]), [1]),
+        *[("hub", name, 50, number) for number, name in enumerate(TEN)], *[("slow", name, 50, 10 * number) for number, name in enumerate(TEN)]),
+        [1, 10, 210 + 55]),  # four of the ten; within an hour, slow pays six
     "Does an amount come in small parts?": (transfers(
         ("a", "b", 950, 0), ("a", "b", 960, 30), ("a", "b", 990, 60), ("c", "d", 950, 0), ("c", "d", 1000, 30), ("c", "d", 990, 60)), [1]),
     "Does money spread and gather again?": (transfers(
@@ -75,6 +77,19 @@ class PatternsToCopy(harness.CliTest):
                         report = self.json("replay", "--updates", "payments.csv", "--edges", "events", "--attributes", "amount:decimal(2)",
                                            "--time-unit", "s", "--query", "it.pattern", "--batch", batch)
                         self.assertEqual(report["queries"][0]["new"], wanted)
+
+    def test_an_alert_of_many_has_the_time_of_the_payment_that_meets_the_count(self):
+        for heading, turn in (("Do many pay one account?", lambda a, b: (a, b)), ("Does one account pay many?", lambda a, b: (b, a))):
+            many = [(*turn(name, "hub"), 50, number) for number, name in enumerate([*TEN, "s10", "s11"])]
+            self.write("payments.csv", transfers(*many, ("ann", "bob", 7, 3), ("ann", "bob", 7, 40)))
+            self.write("it.pattern", sections()[heading][0])
+            for batch in (1, 4, 1000):
+                with self.subTest(heading, batch=batch):
+                    self.ok("replay", "--updates", "payments.csv", "--edges", "events", "--attributes", "amount:decimal(2)", "--time-unit", "s",
+                            "--query", "it.pattern", "--batch", batch, "--emit", "matches", "--out", "it.jsonl")
+                    (alert,) = [json.loads(line) for line in self.read("it.jsonl").splitlines()]
+                    self.assertEqual(alert["time"], 9 * 60 * 1_000_000)
+                    self.assertIn("s9", alert["bindings"].values())
 
 
 if __name__ == "__main__":
