@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "deltamatch/error.hpp"
-#include "deltamatch/value_text.hpp"
 #include "ingest/sink/file_sink.hpp"
 #include "ingest/sink/match_text.hpp"
+#include "ingest/sink/sheet_text.hpp"
 #include "ingest/sink/sinks.hpp"
 #include "ingest/sink/value_text.hpp"
 #include "ingest/text/csv_text.hpp"
@@ -19,19 +19,6 @@
 
 namespace deltamatch::ingest {
 namespace {
-
-/// Appends a time in UTC as spreadsheets of all countries read it: 2026-01-31 10:00:00. Milliseconds follow behind `decimal` if
-/// there are any.
-void append_sheet_time(std::string& out, Timestamp time, char decimal) {
-  std::string text = time_text(time);
-  text.pop_back();  // Z
-  text[text.find('T')] = ' ';
-  if (const std::size_t point = text.find('.'); point != std::string::npos) {
-    text[point] = decimal;
-    text.resize(point + (text.compare(point + 1, 3, "000") == 0 ? 0 : 4));
-  }
-  out += text;
-}
 
 /// Indices of columns.
 struct EdgeColumns {
@@ -220,10 +207,8 @@ class FlatCsvSink final : public FileSink {
 
   void append_value(std::string& cell, const AttributeType& type, const AttributeValue& value) const {
     if (const auto* symbol = std::get_if<std::string_view>(&value)) return append_csv_text(cell, *symbol);
-    const auto* number = std::get_if<std::int64_t>(&value);
-    if (type.kind == AttributeType::Kind::time && number != nullptr) return append_time(cell, *number);
+    if (sheet_) return append_sheet_value(cell, type, value, *sheet_);
     append_value_text(cell, type, value, form_.times);
-    if (sheet_) std::ranges::replace(cell, '.', *sheet_);
   }
 
   void append_time(std::string& cell, Timestamp time) const {

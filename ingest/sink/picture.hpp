@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,7 +43,7 @@ struct DrawnEdge {
   std::string identity;  ///< its key or ordinal; empty in the model `simple`
   std::string time;      ///< empty if it has none
   std::vector<DrawnValue> values;
-  bool cause = false;  ///< the batch inserted or deleted it
+  bool lost = false;  ///< it was deleted, so the match vanished
 };
 
 struct DrawnMatch {
@@ -90,6 +91,8 @@ struct PictureOptions {
   PictureKind kind = PictureKind::html;
   bool directed = true;       ///< whether the data graph is
   std::uint64_t most = 1000;  ///< matches that are drawn of each query: the first ones. The others are counted
+  /// The decimal sign of numbers, for people: times are then written as in a spreadsheet. Nothing: as in other files.
+  std::optional<char> sheet{};
 };
 
 /// `path` is created or emptied at once; "-" is standard output. `queries` are all whose matches will come: they give the names

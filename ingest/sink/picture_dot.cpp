@@ -104,7 +104,7 @@ class Writer {
     append_node(match, edge.target);
     text_ += " [color=\"";
     text_ += color;
-    text_ += edge.cause ? "\", penwidth=2" : "\"";
+    text_ += edge.lost ? "\", penwidth=2" : "\"";
     text_ += ", label=\"";
     append_label(text_, edge.name);
     if (!edge.label.empty()) append_label(text_, (edge.name.empty() ? "" : ":") + edge.label);

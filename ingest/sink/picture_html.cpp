@@ -1,7 +1,7 @@
 // Matches as a page for a browser. The page reads one JSON object:
 //   {"directed":true,"identity":"key","missing":["…"],"queries":["ring"],"attributes":["amount"],
 //    "matches":[[query,"+",id,batch,time,[[names,id,is
-//    text]],[[source,target,name,label,identity,time,[[attribute,text]],cause]]]]}
+//    text]],[[source,target,name,label,identity,time,[[attribute,text]],lost]]]]}
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -72,7 +72,7 @@ class Writer {
       string(value.text);
       raw("]");
     });
-    raw(edge.cause ? ",true]" : ",false]");
+    raw(edge.lost ? ",true]" : ",false]");
   }
 
   void match(const DrawnMatch& match) {

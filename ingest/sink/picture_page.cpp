@@ -42,16 +42,16 @@ const std::string_view page_before_data = R"page(<!DOCTYPE html>
     contain-intrinsic-size: 280px 260px; }
   #grid button:hover { background: var(--pick); }
   #grid svg { height: auto; min-height: 0; display: block; margin-top: 4px; }
-  #grid small { color: var(--soft); }
+  #grid small { color: var(--soft); } #grid small.edge { display: block; }
   svg text { fill: var(--text); font-size: 12px; text-anchor: middle; paint-order: stroke; stroke: var(--panel);
     stroke-width: 3px; }
   svg rect { fill: var(--panel); }
   svg text.soft { fill: var(--soft); font-size: 11px; }
   svg circle { fill: var(--back); stroke: var(--soft); stroke-width: 1.5; }
-  svg path { fill: none; stroke-width: 1.5; } svg path.cause { stroke-width: 3; }
+  svg path { fill: none; stroke-width: 1.5; } svg path.lost { stroke-width: 3; }
   table { border-collapse: collapse; margin-top: 12px; width: 100%; }
   th, td { text-align: left; padding: 3px 10px 3px 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
-  th { color: var(--soft); font-weight: 600; }
+  th { color: var(--soft); font-weight: 600; white-space: nowrap; overflow-wrap: normal; }
   @media (max-width: 700px) { main { flex-direction: column; } #list { width: 100%; max-height: 35vh; border-right: 0; } }
 </style>
 </head>
@@ -145,7 +145,7 @@ function picture(match, small) {
       at = [(x1 + x2) / 4 + middle[0] / 2, (y1 + y2) / 4 + middle[1] / 2];
     }
     const line = draw("path", { d: path, style: `stroke:${color}` });
-    if (edge.cause) line.setAttribute("class", "cause");
+    if (edge.lost) line.setAttribute("class", "lost");
     if (data.directed) line.setAttribute("marker-end", `url(#${tipId})`);
     svg.append(line);
     const lines = small ? edge.values.slice(0, 1).map(([, text]) => short(text, 16)) : edgeLines(edge).map((text) => short(text, 40));
@@ -186,6 +186,15 @@ function table(match) {
   return node;
 }
 
+/// The edges of a match in words: when each was, and what is known of it.
+function edgesInWords(match) {
+  const most = 6;
+  const lines = match.edges.slice(0, most).map((edge) => [edge.time, ...edge.values.map(([, text]) => short(text, 40))].filter((part) => part)
+    .join(" \u00b7 ")).filter((line) => line);
+  if (match.edges.length > most && lines.length) lines.push("\u2026");
+  return lines.map((line) => make("small", line, "edge"));
+}
+
 /// The start of the page: all matches that are shown, small, side by side.
 function overview() {
   const most = 300;
@@ -197,7 +206,7 @@ function overview() {
     const card = make("button");
     card.type = "button";
     card.append(make("span", match.sign === "+" ? "+ " : "\u2212 ", "sign " + signClass(match)), match.query + " ", make("small", match.time),
-      picture(match, true));
+      picture(match, true), ...edgesInWords(match));
     card.addEventListener("click", () => select(i));
     return card;
   }));
@@ -218,7 +227,8 @@ function select(number) {
   const heading = make("h2");
   heading.append(make("span", match.sign === "+" ? "+ " : "\u2212 ", "sign " + signClass(match)), match.query);
   const facts = [match.time, match.batch ? `batch ${match.batch}` : "", match.id].filter((fact) => fact).join(" \u00b7 ");
-  byId("show").replaceChildren(heading, make("p", facts), picture(match, false), table(match));
+  byId("show").replaceChildren(heading, make("p", facts), picture(match, false),
+    ...(match.edges.some((edge) => edge.lost) ? [make("p", "Thick: the edge that was taken back.")] : []), table(match));
 }
 
 function refresh() {
@@ -246,8 +256,8 @@ function refresh() {
 data.matches = data.matches.map(([number, sign, id, batch, time, vertices, edges]) => ({ number, sign, id, batch, time,
   query: data.queries[number],
   vertices: vertices.map(([names, id, text]) => ({ names, id, text })),
-  edges: edges.map(([source, target, name, label, identity, time, values, cause]) => ({ source, target, name, label, identity,
-    time, values, cause })) }));
+  edges: edges.map(([source, target, name, label, identity, time, values, lost]) => ({ source, target, name, label, identity,
+    time, values, lost })) }));
 byId("missing").textContent = data.missing.join("\n");
 const all = make("option", "all");
 all.value = "";

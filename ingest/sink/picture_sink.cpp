@@ -6,6 +6,7 @@
 #include "ingest/sink/match_text.hpp"
 #include "ingest/sink/output_file.hpp"
 #include "ingest/sink/picture.hpp"
+#include "ingest/sink/sheet_text.hpp"
 #include "ingest/sink/value_text.hpp"
 #include "ingest/text/json_text.hpp"
 
@@ -37,7 +38,22 @@ class Vertices {
   std::vector<Id> ids_;
 };
 
-DrawnEdge draw(const MatchedEdge& edge, std::string name, const MatchForm& form, Vertices& vertices) {
+/// How times and values are written.
+struct Style {
+  const MatchForm& form;
+  std::optional<char> sheet;
+
+  void time(std::string& out, Timestamp time) const {
+    if (sheet) return append_sheet_time(out, time, *sheet);
+    append_time_text(out, time, form.times);
+  }
+  void value(std::string& out, const AttributeType& type, const AttributeValue& value) const {
+    if (sheet) return append_sheet_value(out, type, value, *sheet);
+    append_value_text(out, type, value, form.times);
+  }
+};
+
+DrawnEdge draw(const MatchedEdge& edge, std::string name, const Style& style, Vertices& vertices) {
   DrawnEdge drawn;
   drawn.source = vertices.place(edge.source);
   drawn.target = vertices.place(edge.target);
@@ -48,21 +64,21 @@ DrawnEdge draw(const MatchedEdge& edge, std::string name, const MatchForm& form,
   } else if (edge.ordinal != 0) {
     append_number(drawn.identity, edge.ordinal);
   }
-  if (edge.time) append_time_text(drawn.time, *edge.time, form.times);
-  const std::vector<Attribute>& declared = form.schema.edges;
+  if (edge.time) style.time(drawn.time, *edge.time);
+  const std::vector<Attribute>& declared = style.form.schema.edges;
   for (std::size_t a = 0; a < std::min(edge.attributes.size(), declared.size()); ++a) {
     if (std::holds_alternative<std::monostate>(edge.attributes[a])) continue;
-    append_value_text(drawn.values.emplace_back(DrawnValue{a, {}}).text, declared[a].type, edge.attributes[a], form.times);
+    style.value(drawn.values.emplace_back(DrawnValue{a, {}}).text, declared[a].type, edge.attributes[a]);
   }
   return drawn;
 }
 
-DrawnMatch draw(const Match& match, const Query& query, const MatchForm& form) {
+DrawnMatch draw(const Match& match, const Query& query, const Style& style) {
   DrawnMatch drawn;
   drawn.added = match.added;
   append_match_id(drawn.id, match.id);
   drawn.batch = match.batch;
-  if (const auto time = written_time(match, form)) append_time_text(drawn.time, *time, form.times);
+  if (const auto time = written_time(match, style.form)) style.time(drawn.time, *time);
   Vertices vertices(drawn.vertices);
   for (std::size_t v = 0; v < match.vertices.size(); ++v) {
     const std::uint32_t place = vertices.place(match.vertices[v]);
@@ -73,15 +89,15 @@ DrawnMatch draw(const Match& match, const Query& query, const MatchForm& form) {
   for_each_query_edge(
       match,
       [&](std::uint32_t e, std::uint32_t edge) {
-        drawn.edges.push_back(draw(match.edges[edge], query.edges[e].name, form, vertices));
+        drawn.edges.push_back(draw(match.edges[edge], query.edges[e].name, style, vertices));
       },
       [&](std::uint32_t /*e*/, const MatchedPath& path) {
         for (std::uint32_t step = 0; step < path.steps; ++step) {
           std::string name = std::string(path.name) + '[' + std::to_string(step + 1) + ']';
-          drawn.edges.push_back(draw(match.edges[path.first_edge + step], std::move(name), form, vertices));
+          drawn.edges.push_back(draw(match.edges[path.first_edge + step], std::move(name), style, vertices));
         }
       });
-  for (const std::uint32_t edge : match.cause) drawn.edges[edge].cause = true;
+  for (const std::uint32_t edge : match.cause) drawn.edges[edge].lost = !match.added;
   return drawn;
 }
 
@@ -106,7 +122,7 @@ class DrawingSink final : public PictureSink {
       ++query.left_out;
       return;
     }
-    DrawnMatch drawn = draw(match, queries_[number], form_);
+    DrawnMatch drawn = draw(match, queries_[number], Style{form_, options_.sheet});
     drawn.query = number;
     picture_.matches.push_back(std::move(drawn));
     ++query.drawn;

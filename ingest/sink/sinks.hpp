@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "deltamatch/match.hpp"
 #include "deltamatch/query.hpp"
@@ -66,5 +67,8 @@ namespace deltamatch::ingest {
 
 /// Hands only the matches with these signs to `sink`. The report on a query that exceeded its budget in a batch counts those.
 [[nodiscard]] std::unique_ptr<MatchSink> make_sign_filter(std::unique_ptr<MatchSink> sink, Signs signs);
+
+/// Hands each match on to all of `sinks`, of which there is at least one.
+[[nodiscard]] std::unique_ptr<MatchSink> make_tee(std::vector<std::unique_ptr<MatchSink>> sinks);
 
 }  // namespace deltamatch::ingest

@@ -77,7 +77,7 @@ class MatchForms(harness.CliTest):
         for binary in (["--out", "m.dmm"], ["--out", "m", "--out-format", "binary"]):
             self.fails(2, *self.args, "--emit", "matches", *binary, "--times", "iso",
                        says="--times iso: binary matches have times in microseconds")
-        self.fails(2, *self.args, "--sheet", "comma", says="--sheet: no CSV is written for a spreadsheet; add --emit matches")
+        self.fails(2, *self.args, "--sheet", "comma", says="--sheet: no CSV is written for a spreadsheet, and no page; add --emit matches")
         self.fails(2, *self.args, "--emit", "matches", "--out", "m.jsonl", "--sheet", "comma", says="--sheet: no CSV is written")
         self.fails(2, *self.args, "--emit", "matches", "--out", "m.csv", "--sheet", "comma", "--times", "iso",
                    says="--times: --sheet writes times as spreadsheets read them; leave one of the two out")

@@ -81,6 +81,33 @@ class Pictures(harness.CliTest):
         lost = page.data["matches"][2]
         self.assertEqual([edge[4] for edge in lost[6] if edge[7]], ["t4"], "the edge that the batch deleted")
 
+    def test_a_page_for_people_has_their_decimal_sign_and_plain_times(self):
+        self.ok(*self.args, "--out", "m.html", "--sheet", "comma")
+        first = min((match for match in self.page().data["matches"] if match[1] == "+"), key=lambda match: match[4])
+        self.assertEqual(first[4], "2026-01-05 10:02:00,500")
+        self.assertEqual({edge[4]: (edge[5], edge[6][0][1]) for edge in first[6]},
+                         {"t1": ("2026-01-05 10:00:00", "1200,00"), "t2": ("2026-01-05 10:01:00", "1100,50"), "t3": ("2026-01-05 10:02:00,500", "1000,00")})
+
+    def test_only_what_was_taken_back_is_bold(self):
+        self.ok(*self.args, "--out", "m.html")
+        self.assertEqual([[edge[4] for edge in match[6] if edge[7]] for match in self.page().data["matches"]], [[], [], ["t4"]])
+
+    def test_several_files_in_one_run(self):
+        done = self.run_program(*self.args, "--out", "m.html", "--out", "m.csv", "--out", "m.jsonl", "--out", "m.dot", "--sheet", "comma", "--draw", 2)
+        self.assertEqual(done.err, "deltamatch: ring: 2 of 3 matches are drawn; raise --draw for more\n")
+        self.assertEqual(len(self.page().data["matches"]), 2)
+        alone = {}
+        for name in ("m.csv", "m.jsonl"):
+            alone[name] = self.read(name)
+            self.ok(*self.args, "--out", name, *(["--sheet", "comma"] if name == "m.csv" else []))
+        self.assertEqual({name: self.read(name) for name in alone}, alone)
+        self.assertEqual(len(alone["m.jsonl"].splitlines()), 3)
+        self.fails(2, *self.args, "--out", "m.csv", "--out", "./m.csv", says="this is also the file of --out m.csv")
+        self.fails(2, *self.args, "--out", "-", "--out", "-", says="--out -: standard output is named more than once")
+        self.fails(2, *self.args, "--out", "m.csv", "--out", "m.html", "--out-format", "csv", says="--out-format: several files would have one format")
+        self.fails(2, *self.args, "--out", "m.csv", "--out", "-", "--json", says="both go to standard output")
+        self.fails(2, *self.args, "--out", "m.csv", "--out", "m.xyz", says="no format of matches has the ending '.xyz'")
+
     def test_a_page_loads_nothing(self):
         self.ok(*self.args, "--out", "m.html")
         page = self.page()
@@ -95,6 +122,8 @@ class Pictures(harness.CliTest):
         script = self.page().scripts["text/javascript"]
         self.assertRegex(script, r"\} else \{\s+overview\(\);")
         self.assertIn('draw("rect"', script)
+        self.assertIn("...edgesInWords(match)", script, "with the times and attributes of edges")
+        self.assertRegex(self.read("m.html"), r"\bth \{[^}]*white-space: nowrap", "no header breaks within a word")
 
     def test_dot_has_a_cluster_for_each_match(self):
         self.ok(*self.args, "--out", "m.dot")

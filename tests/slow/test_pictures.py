@@ -98,6 +98,7 @@ class Opened(harness.CliTest):
         self.assertIn(f"{total} of {total} drawn matches", dom)
         self.assertEqual(dom.count("<svg"), total, "all side by side")
         self.assertRegex(dom, r"<rect[^>]*></rect>", "amounts stand before the lines")
+        self.assertRegex(dom, r'<small class="edge">20\d\d-[\d-]+T[\d:.]+Z \u00b7 \d+\.\d\d</small>', "times and amounts of edges")
         dom = self.browse("m.html", "document.querySelector('#grid button').click();")
         self.assertEqual(dom.count("<svg"), 1)
         self.assertRegex(dom, r"<text[^>]*>amount \d+\.\d\d</text>")

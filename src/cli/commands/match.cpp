@@ -54,8 +54,9 @@ void check(const Match& options) {
   options.emit.check();
   options.whole.check(options.queries.mode);
   if (options.whole.count_from == CountFrom::vertices) check_no_order(options.queries, "--count-from vertices");
-  check_apart(input_paths(options.graph, {}, options.queries),
-              {{"--out", options.emit.out}, {"--dead-letters", options.graph.dead_letters}});
+  std::vector<NamedPath> outputs = options.emit.outputs();
+  outputs.push_back({"--dead-letters", options.graph.dead_letters});
+  check_apart(input_paths(options.graph, {}, options.queries), outputs);
   if (options.graph.graphs.empty() && options.graph.snapshot.empty()) {
     throw Error(ErrorKind::usage, "match", "there is no graph", "name one with --graph or --snapshot");
   }

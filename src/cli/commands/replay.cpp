@@ -132,10 +132,11 @@ void check(const Replay& options) {
     throw Error(ErrorKind::usage, "--batches", "a JSON object is written for each batch, and no CSV",
                 "give the file another ending, such as .jsonl");
   }
-  check_apart(input_paths(options.graph, options.stream, options.queries), {{"--out", options.emit.out},
-                                                                            {"--batches", options.emit.batches},
-                                                                            {"--save-snapshot", options.save_snapshot},
-                                                                            {"--dead-letters", options.graph.dead_letters}});
+  std::vector<NamedPath> outputs = options.emit.outputs();
+  outputs.push_back({"--batches", options.emit.batches});
+  outputs.push_back({"--save-snapshot", options.save_snapshot});
+  outputs.push_back({"--dead-letters", options.graph.dead_letters});
+  check_apart(input_paths(options.graph, options.stream, options.queries), outputs);
   check_files({{"--save-snapshot", options.save_snapshot}});
 }
 

@@ -119,6 +119,13 @@ constexpr auto endings = std::to_array<Ending>({{"", "jsonl"},
                                                 {".gv", "dot"},
                                                 {".graphml", "graphml"}});
 
+std::optional<ingest::PictureKind> picture(std::string_view format) {
+  if (format == "dot") return ingest::PictureKind::dot;
+  if (format == "graphml") return ingest::PictureKind::graphml;
+  if (format == "html") return ingest::PictureKind::html;
+  return std::nullopt;
+}
+
 void add_negative_ids_option(const Command& command, InputOptions& input) {
   command.add_flag("--negative-ids", input.codec.negative_ids, "In t/v/e streams, e -(u+1) -(v+1) deletes the edge u v")
       .group("Reading the stream");
@@ -132,38 +139,46 @@ QueryOptions QuerySelection::options(bool list) const {
 }
 
 std::string Listing::finish() const {
-  if (picture == nullptr) return {};
-  picture->finish();
+  for (ingest::PictureSink* const picture : pictures) picture->finish();
+  if (pictures.empty()) return {};
   std::string text;
-  for (const ingest::DrawnQuery& query : picture->queries()) {
+  for (const ingest::DrawnQuery& query : pictures.front()->queries()) {  // all leave the same out
     if (query.left_out > 0) text += "deltamatch: " + what_is_missing(query) + "; raise --draw for more\n";
   }
   return text;
 }
 
 void EmitOptions::check() const {
-  if (emit == Emit::matches && format().empty()) {
+  for (const std::string& path : paths()) {
+    if (emit != Emit::matches || !format(path).empty()) continue;
     std::string known;
     for (const Ending& each : endings) {
       if (!each.ending.empty()) known += fmt::format("{}{}", known.empty() ? "" : " ", each.ending);
     }
     throw Error(ErrorKind::usage, "--out",
-                fmt::format("no format of matches has the ending '{}'", std::filesystem::path(out).extension().string()),
+                fmt::format("no format of matches has the ending '{}'", std::filesystem::path(path).extension().string()),
                 fmt::format("choose one of {}, or say what to write with --out-format", known));
   }
   if (emit != Emit::matches && !(out.empty() && out_format.empty())) {
     throw Error(ErrorKind::usage, out.empty() ? "--out-format" : "--out", "no matches are written", "add --emit matches");
   }
+  if (out.size() > 1 && !out_format.empty()) {
+    throw Error(ErrorKind::usage, "--out-format", "several files would have one format",
+                "leave it out: the name of each file says its format");
+  }
+  if (std::ranges::count(out, "-") > 1) {
+    throw Error(ErrorKind::usage, "--out -", "standard output is named more than once", "leave one of them out");
+  }
   if (emit != Emit::matches && (times || signs)) {
     throw Error(ErrorKind::usage, times ? "--times" : "--signs", "no matches are written", "add --emit matches");
   }
-  if (times == ingest::TimeForm::iso && format() == "binary") {
+  if (times == ingest::TimeForm::iso && writes({"binary"})) {
     throw Error(ErrorKind::usage, "--times iso", "binary matches have times in microseconds",
                 "leave it out, or choose another --out-format");
   }
-  if (sheet && (emit != Emit::matches || (format() != "csv" && format() != "flat"))) {
-    throw Error(ErrorKind::usage, "--sheet", "no CSV is written for a spreadsheet",
-                "add --emit matches and --out FILE with a name in .csv");
+  if (sheet && !writes({"csv", "flat", "html"})) {
+    throw Error(ErrorKind::usage, "--sheet", "no CSV is written for a spreadsheet, and no page",
+                "add --emit matches and --out FILE with a name in .csv or .html");
   }
   if (sheet && times) {
     throw Error(ErrorKind::usage, "--times", "--sheet writes times as spreadsheets read them", "leave one of the two out");
@@ -183,59 +198,70 @@ void EmitOptions::check() const {
                      : "the matches and the table both go to standard output",
                 "write the matches to a file with --out FILE");
   }
-  if (draw && !picture()) {
+  if (draw && !writes({"html", "dot", "graphml"})) {
     throw Error(ErrorKind::usage, "--draw", "nothing is drawn",
                 "add --emit matches and --out FILE with a name in .html, .dot or .graphml");
   }
 }
 
 void EmitOptions::check_outputs() const {
-  check_writable(out);
+  for (const std::string& path : out) check_writable(path);
   check_writable(batches);
 }
 
-std::string EmitOptions::format() const {
+std::vector<std::string> EmitOptions::paths() const { return out.empty() ? std::vector<std::string>{"-"} : out; }
+
+bool EmitOptions::matches_to_stdout() const {
+  return emit == Emit::matches && (out.empty() || std::ranges::find(out, "-") != out.end());
+}
+
+std::vector<NamedPath> EmitOptions::outputs() const {
+  std::vector<NamedPath> named;
+  for (const std::string& path : out) named.push_back({"--out", path});
+  return named;
+}
+
+std::string EmitOptions::format(const std::string& path) const {
   if (!out_format.empty()) return out_format;
-  const std::string ending = std::filesystem::path(out).extension().string();
+  const std::string ending = std::filesystem::path(path).extension().string();
   const auto* const known = std::ranges::find(endings, ending, &Ending::ending);
   return known == endings.end() ? std::string() : std::string(known->format);
 }
 
-std::optional<ingest::PictureKind> EmitOptions::picture() const {
-  const std::string format = this->format();
-  if (emit != Emit::matches) return std::nullopt;
-  if (format == "dot") return ingest::PictureKind::dot;
-  if (format == "graphml") return ingest::PictureKind::graphml;
-  if (format == "html") return ingest::PictureKind::html;
-  return std::nullopt;
+bool EmitOptions::writes(std::initializer_list<std::string_view> formats) const {
+  const auto is_one = [&](const std::string& path) { return std::ranges::find(formats, format(path)) != formats.end(); };
+  return emit == Emit::matches && std::ranges::any_of(paths(), is_one);
+}
+
+std::unique_ptr<MatchSink> EmitOptions::open(const std::string& path, const EngineOptions& engine,
+                                             std::span<const Query> queries, Listing& listing) const {
+  const std::string format = this->format(path);
+  const auto drawn = picture(format);
+  const ingest::MatchForm form{engine.schema, times.value_or(drawn ? ingest::TimeForm::iso : ingest::TimeForm::microseconds)};
+  if (drawn) {
+    ingest::PictureOptions how{.kind = *drawn, .directed = engine.directed};
+    how.most = draw.value_or(how.most);
+    if (drawn == ingest::PictureKind::html) how.sheet = sheet;
+    auto made = ingest::make_picture_sink(path, form, queries, how);
+    listing.pictures.push_back(made.get());
+    return made;
+  }
+  if (format == "flat" || (format == "csv" && (sheet || engine.schema.model != EdgeModel::simple)))
+    return ingest::make_flat_csv_sink(path, form, queries, sheet);
+  if (format == "csv") return ingest::make_csv_sink(path, form);
+  return format == "binary" ? ingest::make_binary_sink(path, form) : ingest::make_jsonl_sink(path, form);
 }
 
 Listing EmitOptions::make_listing(const EngineOptions& engine, const std::vector<NamedQuery>& queries) const {
   Listing listing;
   if (emit != Emit::matches) return listing;
-  const std::string path = out.empty() ? "-" : out;
-  const Schema& schema = engine.schema;
-  const auto drawn = picture();
-  const ingest::MatchForm form{schema, times.value_or(drawn ? ingest::TimeForm::iso : ingest::TimeForm::microseconds)};
-  const std::string format = this->format();
   std::vector<Query> all;
   all.reserve(queries.size());
   for (const NamedQuery& query : queries) all.push_back(query.query);
-  std::unique_ptr<MatchSink>& sink = listing.sink;
-  if (drawn) {
-    ingest::PictureOptions how{.kind = *drawn, .directed = engine.directed};
-    how.most = draw.value_or(how.most);
-    auto made = ingest::make_picture_sink(path, form, all, how);
-    listing.picture = made.get();
-    sink = std::move(made);
-  } else if (format == "flat" || (format == "csv" && (sheet || schema.model != EdgeModel::simple))) {
-    sink = ingest::make_flat_csv_sink(path, form, all, sheet);
-  } else if (format == "csv") {
-    sink = ingest::make_csv_sink(path, form);
-  } else {
-    sink = format == "binary" ? ingest::make_binary_sink(path, form) : ingest::make_jsonl_sink(path, form);
-  }
-  if (listed_signs() != ingest::Signs::both) sink = ingest::make_sign_filter(std::move(sink), *signs);
+  std::vector<std::unique_ptr<MatchSink>> sinks;
+  for (const std::string& path : paths()) sinks.push_back(open(path, engine, all, listing));
+  listing.sink = ingest::make_tee(std::move(sinks));
+  if (listed_signs() != ingest::Signs::both) listing.sink = ingest::make_sign_filter(std::move(listing.sink), *signs);
   return listing;
 }
 
@@ -414,7 +440,8 @@ void add_emit_options(const Command& command, EmitOptions& options) {
       command, "--emit", options.emit, "Count matches, also digest them, or list them (default: none)",
       std::vector<std::pair<std::string, Emit>>{{"none", Emit::none}, {"digest", Emit::digest}, {"matches", Emit::matches}})
       .group(group);
-  command.add_text("--out", options.out, "Where --emit matches writes (default: -, standard output)", "FILE").group(group);
+  command.add_list("--out", options.out, "Where --emit matches writes (default: -, standard output); repeatable", "FILE")
+      .group(group);
   add_choice(command, "--out-format", options.out_format, "Format of the matches (default: by the name of the file, or jsonl)",
              std::vector<std::pair<std::string, std::string>>{{"jsonl", "jsonl"},
                                                               {"csv", "csv"},
@@ -431,7 +458,7 @@ void add_emit_options(const Command& command, EmitOptions& options) {
                                                                    {"iso", ingest::TimeForm::iso}})
       .group(group);
   add_choice(command, "--sheet", options.sheet,
-             "Write CSV that a double click opens in a spreadsheet, with the decimal sign of your country",
+             "Write CSV that a double click opens in a spreadsheet, or a page, with the decimal sign of your country",
              std::vector<std::pair<std::string, char>>{{"point", '.'}, {"comma", ','}})
       .group(group);
   add_json_option(command, options.json);

@@ -2,14 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/options/command.hpp"
 #include "cli/options/make_backend.hpp"
+#include "cli/options/paths.hpp"
 #include "cli/options/queries.hpp"
 #include "cli/options/schema_options.hpp"
 #include "cli/terminal/progress.hpp"
@@ -93,21 +96,21 @@ enum class Emit { none, digest, matches };
 
 /// Where matches go, until the end of the run.
 struct Listing {
-  std::unique_ptr<MatchSink> sink;         ///< null: nothing is written
-  ingest::PictureSink* picture = nullptr;  ///< if they are drawn: the sink, or what it hands matches on to
+  std::unique_ptr<MatchSink> sink;             ///< null: nothing is written
+  std::vector<ingest::PictureSink*> pictures;  ///< what the sink hands matches on to, as far as it draws them
 
-  /// Writes the picture, if there is one. Returns lines for standard error that say what it does not show. Call it once.
+  /// Writes the pictures. Returns lines for standard error that say what they do not show. Call it once.
   [[nodiscard]] std::string finish() const;
 };
 
 struct EmitOptions {
   Emit emit = Emit::none;
-  std::string out;  ///< empty: not given
+  std::vector<std::string> out;  ///< none: not given
   std::string out_format;
   std::optional<ingest::TimeForm> times;
   std::optional<ingest::Signs> signs;  ///< replay
   std::string batches;                 ///< replay; empty: not given
-  std::optional<char> sheet;           ///< the decimal sign of CSV for a spreadsheet
+  std::optional<char> sheet;           ///< the decimal sign of CSV for a spreadsheet, and of pages
   std::optional<std::uint64_t> draw;   ///< most matches of a query in a picture
   bool json = false;
   bool csv = false;
@@ -116,7 +119,9 @@ struct EmitOptions {
   void check() const;
   /// Throws Error(runtime) if a file cannot be written. Call it after all checks of usage, whose errors come first.
   void check_outputs() const;
-  [[nodiscard]] bool matches_to_stdout() const { return emit == Emit::matches && (out.empty() || out == "-"); }
+  [[nodiscard]] bool matches_to_stdout() const;
+  /// The files of matches, each as the option that names it.
+  [[nodiscard]] std::vector<NamedPath> outputs() const;
   /// Whether standard output holds lines for programs. The table then goes to standard error.
   [[nodiscard]] bool lines_to_stdout() const { return matches_to_stdout() || batches == "-"; }
   /// The signs that are listed.
@@ -125,8 +130,12 @@ struct EmitOptions {
   [[nodiscard]] Listing make_listing(const EngineOptions& engine, const std::vector<NamedQuery>& queries) const;
 
  private:
-  [[nodiscard]] std::string format() const;
-  [[nodiscard]] std::optional<ingest::PictureKind> picture() const;
+  [[nodiscard]] std::vector<std::string> paths() const;
+  [[nodiscard]] std::string format(const std::string& path) const;
+  /// Whether matches are written, and one of the files has one of these formats.
+  [[nodiscard]] bool writes(std::initializer_list<std::string_view> formats) const;
+  std::unique_ptr<MatchSink> open(const std::string& path, const EngineOptions& engine, std::span<const Query> queries,
+                                  Listing& listing) const;
 };
 
 /// `--directed`, `--undirected`.
