@@ -395,8 +395,8 @@ class PatternParser final : public CountedPatterns {
   }
 
   /// Refuses an edge with a name, no label, and no condition on it. -[T]-> means an edge of any label that is called T. That is
-  /// hardly what is meant. A name in backquotes is meant. So is that of a path, unless it begins as most labels do: outputs
-  /// list the path's vertices under its name.
+  /// hardly what is meant. A name in backquotes is meant, and so is a small letter, with or without digits: t, t1. So is that
+  /// of a path, unless it begins as most labels do: outputs list the path's vertices under its name.
   void refuse_idle_names() const {
     for (std::size_t e = 0; e < query_.edges.size(); ++e) {
       const QueryEdge& edge = query_.edges[e];
@@ -412,6 +412,8 @@ class PatternParser final : public CountedPatterns {
       });
       if (edge.quantifier && !(!edge.name.empty() && 'A' <= edge.name[0] && edge.name[0] <= 'Z')) continue;
       if (edge.name.empty() || !edge.labels.empty() || used || !alone || quoted_names_.contains(edge.name)) continue;
+      if ('a' <= edge.name[0] && edge.name[0] <= 'z' && edge.name.find_first_not_of("0123456789", 1) == std::string::npos)
+        continue;
       tokens_.fail_at(places_.edges[e], fmt::format("no condition uses the name of the edge '{}'", shown(edge.name)),
                       fmt::format("write [:{}] for an edge with this label, leave the name out, or put it in backquotes",
                                   quoted_word(edge.name)));

@@ -41,7 +41,8 @@ TEST(Condition, NamesEdges) {
   EXPECT_EQ(to_pattern(query), "(a)-[t1:T]->(b)-[t2:T]->(c)-[t3:T]->(a)");
   EXPECT_EQ(parse("(a)-[t]->(b) WHERE t.x = 1").edges[0].name, "t");
   EXPECT_EQ(parse("(a)<-[`a b`:T]-(b)").edges[0].name, "a b");
-  EXPECT_EQ(parse("(a)-[`t`]->(b)").edges[0].name, "t");  // backquotes say that no colon is missing
+  EXPECT_EQ(parse("(a)-[`pays`]->(b)").edges[0].name, "pays");  // backquotes say that no colon is missing
+  EXPECT_EQ(parse("(a)-[t12]->(b)").edges[0].name, "t12");      // no label looks like that
   EXPECT_EQ(to_pattern(parse("(a)-[`t`]->(b)-[`u`]->(c) WHERE u.x = 1")), "(a)-[`t`]->(b)-[u]->(c) WHERE u.x = 1");
 }
 

@@ -113,6 +113,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"(a)-[:]->(b)", "1:7: expected a label, but found ']'; "},
         Case{"(a)-[T]->(b)",
              "1:4: no condition uses the name of the edge 'T'; write [:T] for an edge with this label, leave the name"},
+        Case{"(a)-[pays]->(b)", "1:4: no condition uses the name of the edge 'pays'; write [:pays]"},
+        Case{"(a)-[t1x]->(b)", "1:4: no condition uses the name of the edge 't1x'; write [:t1x]"},
         Case{"(a)-[t:T u]->(b)", "1:10: expected ']', but found 'u'; write an edge as -[:LABEL]->"},
         Case{"(a)-[:T->(b)", "1:8: expected ']', but found '-'; write an edge as -[:LABEL]->"},
         Case{"(a)-[:T](b)", "1:9: expected '-', but found '('; write an edge as -[:LABEL]->"},
