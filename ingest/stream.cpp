@@ -254,7 +254,7 @@ class FileStream final : public UpdateStream {
       CodecOptions any = codec;
       any.separator = options_.codec.separator;  // the separator of the first line need not be that of the header
       refuse_lines_above_header(head, name_, any);
-      refuse_header_of_words(head, name_, codec);
+      refuse_header_of_words(head, name_, codec, options_.conversion);
     }
     const bool plain = format_ == Format::snap || format_ == Format::tsv;
     const bool headless = format_ == Format::csv && !codec.header && !named;

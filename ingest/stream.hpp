@@ -52,7 +52,10 @@ struct ReadOptions {
   Timestamp window = 0;       ///< of the engine, in microseconds; 0: none. It decides which times are doubtful
   bool watch_ids = false;     ///< also if the format has ids of one kind only, to compare them with another input's
   OptionSpelling spelling{};  ///< of the options that remedies name
-  unsigned read_ahead = 1;    ///< batches decoded ahead in another thread; 0: decoded on request in the caller's thread
+  /// The command that converts the input, as far as it does not depend on what is in it. A remedy may complete it. Empty: the
+  /// input is not converted.
+  std::string conversion{};
+  unsigned read_ahead = 1;  ///< batches decoded ahead in another thread; 0: decoded on request in the caller's thread
 };
 
 /// The batches of a file. A batch is empty only if it was cut so. Without read_ahead, a batch is decoded in next(), which waits

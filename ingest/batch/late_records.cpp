@@ -12,7 +12,7 @@
 
 namespace deltamatch::ingest {
 
-void LateRecords::add(const PositionedBatch& batch, std::optional<Timestamp> watermark) {
+std::optional<Timestamp> LateRecords::add(const PositionedBatch& batch, std::optional<Timestamp> watermark) {
   const std::span<const Update> updates = batch.updates.updates();
   for (std::size_t i = 0; i < updates.size(); ++i) {
     const Update& update = updates[i];
@@ -28,6 +28,7 @@ void LateRecords::add(const PositionedBatch& batch, std::optional<Timestamp> wat
     if (count_++ == 0) first_ = batch.position(i);
     longest_ = std::max(longest_, late);
   }
+  return watermark;
 }
 
 std::string LateRecords::longest_text() const {
@@ -49,6 +50,13 @@ Warning LateRecords::warning(std::string where, const std::string& query, std::s
                   "come up to {} late",
                   query, longest_text()),
       std::move(remedy), count_};
+}
+
+Warning LateRecords::unread(std::string where, std::string remedy) const {
+  return {"out_of_order", std::move(where),
+          fmt::format("the record is older than one before it, so patterns may miss matches; such records come up to {} late",
+                      longest_text()),
+          std::move(remedy), count_};
 }
 
 }  // namespace deltamatch::ingest

@@ -25,8 +25,8 @@ class LateRecords {
   /// `allowed` is in microseconds.
   explicit LateRecords(Timestamp allowed) noexcept : allowed_(allowed) {}
 
-  /// Looks at a batch. `watermark` is the one before it.
-  void add(const PositionedBatch& batch, std::optional<Timestamp> watermark);
+  /// Looks at a batch. `watermark` is the one before it. Returns the one behind it.
+  std::optional<Timestamp> add(const PositionedBatch& batch, std::optional<Timestamp> watermark);
 
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
   /// Where the first one stands.
@@ -36,6 +36,8 @@ class LateRecords {
   [[nodiscard]] std::string longest_text() const;
   /// A warning, once there are any. `where` is the place of the first, and `query` the name of one that heeds their order.
   [[nodiscard]] Warning warning(std::string where, const std::string& query, std::string remedy) const;
+  /// The same if no query heeds the order yet, because the input is converted.
+  [[nodiscard]] Warning unread(std::string where, std::string remedy) const;
 
  private:
   Timestamp allowed_;

@@ -57,14 +57,20 @@ std::string_view time_in(const Sample& sample, const ColumnSpec& spec) {
   return sample.value(likely_column("time", sample.header));
 }
 
-/// What to give beside `columns`. Begins with a blank or a semicolon.
-std::string advice_on(const Sample& sample, const CodecOptions& options, const ColumnSpec& spec) {
+/// Options that read a file, beside `columns`. Each begins with a blank.
+struct Advice {
+  std::string times;
+  std::string amounts;
+  bool declares = false;  ///< `amounts` declares an attribute, which only patterns that ask for amounts need
+};
+
+Advice advice_on(const Sample& sample, const CodecOptions& options, const ColumnSpec& spec) {
   const OptionSpelling spelling = spelling_of(options);
-  std::string advice;
+  Advice advice;
   const std::string_view time = time_in(sample, spec);
   if (!time.empty() && options.time_format.empty() && !TimeReader(TimeUnit::seconds, "").read(time)) {
     if (const std::string format = clear_time_format(time); !format.empty())
-      advice += " " + spell(spelling, "time-format", format);
+      advice.times = " " + spell(spelling, "time-format", format);
   }
   const std::string column = likely_column("amount", sample.header);
   const std::string_view amount = sample.value(column);
@@ -72,17 +78,30 @@ std::string advice_on(const Sample& sample, const CodecOptions& options, const C
   const Decimal decimal = options.decimal == Decimal::strict ? decimal_of(amount) : Decimal::strict;
   const std::string reads =
       decimal == Decimal::strict ? std::string() : " " + spelling("decimal", decimal == Decimal::comma ? "comma" : "point");
-  if (!options.attributes.empty()) return advice + reads;
+  if (!options.attributes.empty()) {
+    advice.amounts = reads;
+    return advice;
+  }
   if (spelling.in_configuration || spelling.as_keywords) return advice;  // there the schema is said elsewhere
   const std::string_view model = std::ranges::any_of(sample.header, is_usual_key) ? "keyed" : "events";
   const std::string edges = options.edges == EdgeModel::simple ? fmt::format(" --edges {}", model) : std::string();
-  return fmt::format("{}; if patterns ask for amounts, add{} {}{}", advice, edges,
-                     spell({}, "attributes", fmt::format("amount:decimal(2)={}", column)), reads);
+  advice.amounts = fmt::format("{} {}{}", edges, spell({}, "attributes", fmt::format("amount:decimal(2)={}", column)), reads);
+  advice.declares = true;
+  return advice;
+}
+
+/// The option that gives all edges a label, if no column has one. Begins with a blank.
+std::string label_advice(const Sample& sample, const CodecOptions& options, std::string_view columns) {
+  const bool labelled =
+      std::ranges::any_of(sample.header, [](std::string_view cell) { return role_by_usual_name(cell) == Role::label; });
+  const bool said = labelled || !options.edge_label.empty() || columns.find("label=") != std::string_view::npos;
+  return said ? std::string() : " --edge-label TRANSFER";
 }
 
 }  // namespace
 
-void refuse_header_of_words(std::string_view head, const std::string& name, const CodecOptions& options) {
+void refuse_header_of_words(std::string_view head, const std::string& name, const CodecOptions& options,
+                            std::string_view conversion) {
   const std::vector<Line> lines = lines_of(head, 2);
   if (lines.size() < 2 || !is_utf8(lines[0].text)) return;
   Sample sample;
@@ -102,8 +121,15 @@ void refuse_header_of_words(std::string_view head, const std::string& name, cons
   const std::unique_ptr<Codec> probe = make_csv_codec(alone);
   const Decoded decoded = probe->decode(lines[0].text);
   if (decoded.remedy.empty()) return;
-  throw Error(fmt::format("{}:{}", name, lines[0].number), decoded.message,
-              std::string(decoded.remedy) + advice_on(sample, options, spec));
+  const Advice advice = advice_on(sample, options, spec);
+  constexpr std::string_view give = "give ";
+  const bool one_way = decoded.remedy.starts_with(give) && decoded.remedy.find(" or --") == std::string_view::npos;
+  const std::string remedy = one_way && !conversion.empty()
+                                 ? fmt::format("write {} {}{}{}{}", conversion, decoded.remedy.substr(give.size()),
+                                               advice.times, advice.amounts, label_advice(sample, options, decoded.remedy))
+                                 : fmt::format("{}{}{}{}", decoded.remedy, advice.times,
+                                               advice.declares ? "; if patterns ask for amounts, add" : "", advice.amounts);
+  throw Error(fmt::format("{}:{}", name, lines[0].number), decoded.message, remedy);
 }
 
 }  // namespace deltamatch::ingest

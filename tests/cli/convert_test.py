@@ -70,6 +70,14 @@ class OrderOfTime(harness.CliTest):
     def test_a_record_without_a_time_stays_behind_the_one_before(self):
         self.assertEqual(self.targets("source,target,time\n1,9,\n1,2,10\n1,3,30\n1,4,\n1,5,20\n1,6,40\n"), [9, 2, 5, 3, 4, 6])
 
+    def test_records_out_of_order_are_warned_of_unless_an_order_is_named(self):
+        self.write("s.csv", "source,target,time\n1,2,30\n1,3,10\n1,4,30\n1,5,20\n")
+        done = self.ok("convert", "s.csv", "s.dmu", "--to", "binary", warns="s.csv:3: the record is older than one before it, so patterns may miss matches")
+        self.assertIn("up to 20s late (2 in all); add --order time, or --order arrival if this order is meant", done.err)
+        for order in ("time", "arrival"):
+            self.ok("convert", "s.csv", "s.dmu", "--to", "binary", "--order", order)
+        self.ok("convert", "s.dmu", "g.dmg", "--to", "graph")
+
     def test_a_graph_file_has_no_order(self):
         self.write("s.csv", "source,target\n1,2\n")
         self.fails(2, "convert", "--order", "time", "--to", "graph", "s.csv", "g.dmg", says="a graph file has no order of records")
@@ -91,7 +99,8 @@ class Convert(harness.CliTest):
         """Converts a drawn stream. Only some edges have times, so there is a warning."""
         outcome = self.run_program("convert", *args)
         self.assertEqual(outcome.code, 0, outcome)
-        self.assertRegex(outcome.err, r"\A(deltamatch: warning: .* edges are inserted without a time, .*\n)?\Z")
+        self.assertRegex(outcome.err, r"\A(deltamatch: warning: .* edges are inserted without a time, .*\n)?"
+                                      r"(deltamatch: warning: .* the record is older than one before it, .*\n)?\Z")
         return outcome
 
     def test_round_trips_lose_nothing(self):

@@ -190,6 +190,10 @@ class Labels(DoubtfulQueries):
             ("label_absent", "query q", "no vertex has the label 'Account', nor any other",
              "name the columns that hold labels (source_label, target_label), or leave the label out of the pattern")])
 
+        self.assertEqual(self.warnings("match", "--graph", "g.csv", "--query", "q=(a)-[:CARD]->(b)"), [
+            ("label_absent", "query q", "no edge has the label 'CARD', nor any other",
+             "name the columns that hold labels (label), give all edges one (--edge-label), or leave the label out of the pattern")])
+
     def test_a_label_that_occurred_and_went_is_not_missed(self):
         self.write("s.csv", "op,source,target,label,time\n+,A,B,OLD,0\n+,A,B,NEW,9000\n")
         for size in (1, 8192):

@@ -283,6 +283,23 @@ class Remedies(harness.CliTest):
         read = self.run_program("convert", "bank.csv", "-", "--to", "jsonl", *options)
         self.assertEqual(json.loads(read.out), {"source": "NL38", "target": "DE64", "time": 1774915115000000, "amount": "5125.07"})
 
+    def test_convert_refuses_with_a_whole_command_that_converts(self):
+        rows = ["Buchungstag;Auftraggeber;Empfaenger;Betrag;Verwendungszweck", '30.03.2026 23:58:35;NL38;DE64;5.125,07;"Essen; Kino"',
+                '29.03.2026 23:58:35;NL 1;DE64;5,00;']
+        self.write("my bank.csv", "\n".join(rows) + "\n")
+        for given in ([], ["--edges", "events", "--attributes", "amount:decimal(2)=Betrag,purpose:symbol=Verwendungszweck", "--negative-ids"]):
+            refused = self.fails(1, "convert", "my bank.csv", "-", "--to", "jsonl", *given)
+            command = shlex.split(refused.err.split("; write ")[1])
+            self.assertEqual(command[:7], ["deltamatch", "convert", "my bank.csv", "my bank.dmu", "--to", "binary", "--order"])
+            self.ok(*command[1:])
+            read = [json.loads(line) for line in self.run_program("convert", "my bank.dmu", "-", "--to", "jsonl").out.splitlines()]
+            self.assertEqual([row["source"] for row in read], ["NL 1", "NL38"], "in order of time")
+            self.assertEqual((read[1]["label"], read[1]["amount"], read[1].get("purpose")), ("TRANSFER", "5125.07", "Essen; Kino" if given else None))
+        self.write("kinds.csv", "payer,payee,kind,type,date\na,b,x,CARD,2026-03-02\n")
+        self.assertNotIn("--edge-label", self.fails(1, "convert", "kinds.csv", "k.jsonl", "--to", "jsonl", says="write deltamatch convert kinds.csv k.jsonl --to jsonl").err)
+        for name, to in (("k.dmg", "graph"), ("k.tsv", "tsv")):
+            self.fails(1, "convert", "kinds.csv", name, "--to", to, says="give --columns")
+
     def test_amounts_and_times_that_may_be_meant_either_way_are_not_guessed(self):
         for amount, reads in (("1,200", ""), ("1.200", ""), ("12,50", " --decimal comma"), ("1,200.50", " --decimal point"), ("12.50", "")):
             self.write("bank.csv", f"txn_id;payer;payee;date;amount\n7;a;b;01/02/2026;{amount}\n")

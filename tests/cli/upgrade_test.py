@@ -53,8 +53,8 @@ class Upgrade(harness.CliTest):
 
     def test_stored_files_are_read_as_what_they_were(self):
         for folder in sorted(STORED.glob("v*")):
-            self.ok("convert", folder / "stream.dmu", "stream.jsonl", "--to", "jsonl")
-            self.ok("convert", folder / "updates.jsonl", "updates.jsonl", "--to", "jsonl")
+            self.ok("convert", folder / "stream.dmu", "stream.jsonl", "--to", "jsonl", "--order", "arrival")
+            self.ok("convert", folder / "updates.jsonl", "updates.jsonl", "--to", "jsonl", "--order", "arrival")
             self.assertEqual(self.read("stream.jsonl"), self.read("updates.jsonl"), folder)
             self.ok("snapshot", "export", folder / "snapshot.dms", "--out", "snapshot.jsonl")
             self.assertEqual(self.read("snapshot.jsonl"), (folder / "snapshot.jsonl").read_text(), folder)

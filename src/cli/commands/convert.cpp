@@ -1,9 +1,12 @@
 // deltamatch convert: writes a stream in another format, or the graph that it leaves.
 #include <fmt/format.h>
 
+#include <array>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,7 +24,9 @@
 #include "deltamatch/misfit.hpp"
 #include "engine/storage/bulk_loader.hpp"
 #include "ingest/batch/absent_times.hpp"
+#include "ingest/batch/late_records.hpp"
 #include "ingest/codec/binary.hpp"
+#include "ingest/codec/fields.hpp"
 #include "ingest/codec/text_records.hpp"
 #include "ingest/sink/output_file.hpp"
 #include "ingest/stream.hpp"
@@ -45,7 +50,8 @@ struct Convert {
   GraphOptions common;
   InputOptions reading;
   bool times = false;
-  EventOrder order = EventOrder::arrival;
+  std::optional<EventOrder> order;  ///< nothing: arrival
+  std::string given;                ///< options beside --to, --order and --columns, as they were given
 };
 
 // Longer than the distance between any two times, so no edge expires: 146,000 years.
@@ -108,6 +114,17 @@ int convert_graph(const Convert& options) {
   return report.notes.too_many_refused() ? exit_runtime : exit_ok;
 }
 
+/// How the command begins that converts the input for good. It makes a file in order of time, even if the input was only to be
+/// looked at.
+std::string conversion(const Convert& options) {
+  std::string out = options.out;
+  if (out == "-") out = (options.input == "-" ? "updates" : std::filesystem::path(options.input).stem().string()) + ".dmu";
+  const std::string_view to = ingest::format_name(options.out == "-" ? Format::binary : *options.to);
+  const std::string_view order = options.order == EventOrder::arrival ? "" : " --order time";
+  return fmt::format("deltamatch convert {} {} --to {}{}{}", ingest::shell_quoted(options.input), ingest::shell_quoted(out), to,
+                     order, options.given);
+}
+
 /// Returns what the format cannot hold of the update; empty if it holds all.
 std::string_view append(std::string& out, ingest::BinaryStreamWriter* binary, Format format, const Update& update,
                         const Schema& schema) {
@@ -130,8 +147,9 @@ int convert(const Convert& options) {
   GraphOptions common = options.common;
   take_schema(common.schema, input);
   const Schema schema = common.schema.schema();
-  const auto stream =
-      ingest::open_stream(std::move(input), read_options(common, options.reading, {.max_updates = 8192}, 0, letters));
+  ingest::ReadOptions reading = read_options(common, options.reading, {.max_updates = 8192}, 0, letters);
+  if (to != Format::tsv) reading.conversion = conversion(options);  // which may have attributes
+  const auto stream = ingest::open_stream(std::move(input), reading);
   ingest::OutputFile out(options.out);
   if (letters) letters->commit();  // the file of an earlier run is kept until here
   std::optional<ingest::BinaryStreamWriter> binary;
@@ -150,9 +168,12 @@ int convert(const Convert& options) {
   ingest::PositionedBatch batch;
   std::vector<Reject> rejects;
   ingest::AbsentTimes times;
+  ingest::LateRecords late(0);
+  std::optional<Timestamp> watermark;
   while (stream->next(batch)) {
     rejects.clear();
     times.add(batch.updates.updates());
+    watermark = late.add(batch, watermark);
     for (std::size_t i = 0; i < batch.updates.size(); ++i) {
       const Update& update = batch.updates.updates()[i];
       if (!holds_any && find_misfit(schema, update)) {
@@ -176,6 +197,9 @@ int convert(const Convert& options) {
   notes.take(*stream, options.common.max_refused);
   notes.tell_empty(*stream);
   if (auto absent = times.unread(stream->name(), stream->advice_on_unread_times())) notes.warn(std::move(*absent));
+  if (!options.order && late.count() > 0) {
+    notes.warn(late.unread(stream->where(late.first()), "add --order time, or --order arrival if this order is meant"));
+  }
   const std::string summary = fmt::format("{} updates written, {}\n", grouped(written), refused_text(notes.refused()));
   if (options.out != "-")
     print_out(summary);
@@ -197,15 +221,20 @@ void add_convert(const Command& program, Run& run) {
       {{"binary", Format::binary}, {"jsonl", Format::jsonl}, {"tsv", Format::tsv}, {"graph", std::nullopt}})
       .required();
   command.add_flag("--times", options->times, "In graph files, keep the latest time of each edge").group("Data graph");
-  add_choice(command, "--order", options->order,
-             "Write the records as they come, or in order of time, with all of them in memory (default: arrival)",
-             std::vector<std::pair<std::string, EventOrder>>{{"arrival", EventOrder::arrival}, {"time", EventOrder::time}})
+  add_choice<std::optional<EventOrder>, std::optional<EventOrder>>(
+      command, "--order", options->order,
+      "Write the records as they come, or in order of time, with all of them in memory (default: arrival)",
+      {{"arrival", EventOrder::arrival}, {"time", EventOrder::time}})
       .group("Order");
   add_direction_options(command, options->common.directed);
   add_schema_options(command, options->common.schema);
   add_labels_options(command, options->common);
   add_conversion_options(command, options->common, options->reading);
-  command.runs(run, [options] { return convert(*options); });
+  command.runs(run, [options, command] {
+    constexpr auto rewritten = std::to_array<std::string_view>({"--to", "--order", "--columns"});
+    options->given = command.given(rewritten);
+    return convert(*options);
+  });
 }
 
 }  // namespace deltamatch::cli

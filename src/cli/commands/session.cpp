@@ -354,8 +354,9 @@ void Session::tell_absent_labels(Report& report) const {
   for (const engine::AbsentLabel& label : named_labels_.absent(*engine_)) {
     std::string remedy = "check how the data spell it";
     if (label.none) {
-      remedy = fmt::format("name the columns that hold labels ({}), or leave the label out of the pattern",
-                           label.of_vertex ? "source_label, target_label" : "label");
+      remedy = fmt::format("name the columns that hold labels ({}), {}or leave the label out of the pattern",
+                           label.of_vertex ? "source_label, target_label" : "label",
+                           label.of_vertex ? "" : "give all edges one (--edge-label), ");
     } else if (!label.meant.empty()) {
       remedy = fmt::format("did you mean '{}'?", label.meant);
     }

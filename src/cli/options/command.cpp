@@ -2,11 +2,13 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "deltamatch/error.hpp"
+#include "ingest/codec/fields.hpp"
 
 namespace deltamatch::cli {
 namespace {
@@ -36,6 +38,19 @@ Option Option::required() const {
 Option Option::excludes(const Option& other) const {
   option_->excludes(other.option_);
   return *this;
+}
+
+std::string Command::given(std::span<const std::string_view> except) const {
+  std::string text;
+  for (const CLI::Option* option : app_->get_options()) {
+    const std::string name = option->get_name();
+    if (option->count() == 0 || option->get_positional() || std::ranges::find(except, name) != except.end()) continue;
+    for (const std::string& value : option->results()) {
+      text += ' ' + name;
+      if (option->get_items_expected_max() > 0) text += ' ' + ingest::shell_quoted(value);
+    }
+  }
+  return text;
 }
 
 Command Command::add_command(const std::string& name, const std::string& help, const std::string& examples) const {

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace CLI {
@@ -34,6 +36,10 @@ class Option {
 class Command {
  public:
   explicit Command(CLI::App& app) noexcept : app_(&app) {}
+
+  /// The options that were given, except some, as they can be written again: " --edges events". Each begins with a blank. Call
+  /// it when the command runs.
+  [[nodiscard]] std::string given(std::span<const std::string_view> except) const;
 
   /// Adds a subcommand. Its help ends with `examples`, or without any with the examples of this command.
   [[nodiscard]] Command add_command(const std::string& name, const std::string& help, const std::string& examples = "") const;
