@@ -9,7 +9,8 @@ namespace deltamatch::plan {
 namespace {
 
 // A relation with fewer entries says little about future batches. The planner then assumes middling lists, so that structure
-// decides and no plan depends on an almost empty graph. This does not apply if only the current graph will be read.
+// decides and no plan depends on an almost empty graph. Nor do the triangles of a graph with fewer edges count. This does not
+// apply if only the current graph will be read.
 constexpr double telling_entries = 1000;
 constexpr double unknown_degree = 8;
 
@@ -27,10 +28,8 @@ std::uint32_t read_at(const BoundQuery& query, std::uint32_t block, const std::v
   return vertices;
 }
 
-Estimates::Estimates(const BoundQuery& query) : Estimates(query, 0, false) {}
-Estimates::Estimates(const BoundQuery& query, double closure) : Estimates(query, closure, true) {}
-
-Estimates::Estimates(const BoundQuery& query, double closure, bool as_it_stands) : query_(&query), closure_(closure) {
+Estimates::Estimates(const BoundQuery& query, Of what, double closure) : query_(&query) {
+  if (what == Of::current || static_cast<double>(query.graph().edges()) >= telling_entries) closure_ = closure;
   for (const BoundEdge& edge : query.edges) {
     std::array<double, 2> degree{};
     std::array<double, 2> lists{};
@@ -41,7 +40,7 @@ Estimates::Estimates(const BoundQuery& query, double closure, bool as_it_stands)
       const auto found = static_cast<double>(figures.entries);
       degree[end] = found == 0 ? unknown_degree : figures.squares / found;
       lists[end] = std::max(1.0, static_cast<double>(figures.lists));
-      if (found < telling_entries && !as_it_stands && !query.graph().resolve(edge.query_relation[end]).lent) {
+      if (found < telling_entries && what == Of::batches && !query.graph().resolve(edge.query_relation[end]).lent) {
         degree[end] = std::max(degree[end], unknown_degree);
         lists[end] = std::max(lists[end], telling_entries);
       }

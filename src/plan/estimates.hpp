@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -12,11 +13,10 @@ namespace deltamatch::plan {
 
 class Estimates {
  public:
-  /// For future batches. A small graph is then weak evidence.
-  explicit Estimates(const BoundQuery& query);
-  /// For the graph in its current state. `closure`: the probability that two neighbours of a vertex are joined, if it is known
-  /// to be higher than chance.
-  Estimates(const BoundQuery& query, double closure);
+  /// What is estimated: future batches, for which a small graph is weak evidence, or the graph in its current state.
+  enum class Of : std::uint8_t { batches, current };
+  /// `closure`: the probability that two neighbours of a vertex are joined, if it is known to be higher than chance.
+  Estimates(const BoundQuery& query, Of what, double closure = 0);
 
   /// The expected length of the list of `edge` at its end `from` (0: source, 1: target), at a vertex that was reached along
   /// edges. A walk meets long lists in proportion to their length, so this is the mean of squares over the mean.
@@ -37,10 +37,8 @@ class Estimates {
   }
 
  private:
-  Estimates(const BoundQuery& query, double closure, bool as_it_stands);
-
   const BoundQuery* query_;
-  double closure_;
+  double closure_ = 0;
   const Observations* seen_ = nullptr;
   std::vector<std::array<double, 2>> degree_;
   std::vector<std::array<double, 2>> lists_;

@@ -113,7 +113,7 @@ Plan make_plan(const BoundQuery& query, const Estimates& estimates, query::Arc a
 QueryPlans make_delta_plans(const BoundQuery& query, std::span<const Observations> seen) {
   QueryPlans result;
   result.planned_edges = query.graph().edges();
-  Estimates estimates(query);
+  Estimates estimates(query, Estimates::Of::batches, triangle_closure(query.graph()));
   const auto trust_next = [&] {
     if (!seen.empty()) estimates.trust(seen[result.plans.size()]);
   };
@@ -243,7 +243,7 @@ std::optional<RootedPlan> cheapest_root(const BoundQuery& query, const Estimates
 }  // namespace
 
 QueryPlans make_static_plans(const BoundQuery& query, const StaticPlanning& how) {
-  const Estimates estimates(query, triangle_closure(query.graph()));
+  const Estimates estimates(query, Estimates::Of::current, triangle_closure(query.graph()));
   const std::uint32_t rarest = rarest_edge(query, estimates);
   const std::optional<std::uint32_t> given = how.anchor ? how.anchor : first_edge(query);
   QueryPlans best = from_edge(query, estimates, given.value_or(rarest), how.sums, how.stop);

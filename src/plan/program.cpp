@@ -222,7 +222,7 @@ Program make_walk(const Plan& plan, bool ordered, bool list, bool plain) {
 }
 
 Program make_sums(const BoundQuery& query, const Plan& plan) {
-  const Estimates estimates(query);
+  const Estimates estimates(query, Estimates::Of::batches);
   std::vector<Tree::Product> terms;
   terms.reserve(plan.count.terms.size());
   for (const Term& term : plan.count.terms) {

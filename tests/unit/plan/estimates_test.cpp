@@ -58,13 +58,25 @@ TEST(Estimates, ExpectMoreCommonNeighboursOfJoinedVerticesWhereTrianglesAreMany)
     }
     const Candidates candidates = candidates_for(bound, 1u << vertex, held, no_anchor, held.size());
     EXPECT_EQ(candidates.probes.size(), 2u);
-    return Estimates(bound, closure).size(1u << vertex, candidates.probes);
+    return Estimates(bound, Estimates::Of::current, closure).size(1u << vertex, candidates.probes);
   };
   for (std::uint32_t v = 0; v < 3; ++v) {
     EXPECT_GT(size(triangle, v, 0.9), 4 * size(triangle, v, 0));
     EXPECT_EQ(size(triangle, v, 0.01), size(triangle, v, 0)) << "never less than chance";
   }
   for (std::uint32_t v = 0; v < 4; ++v) EXPECT_EQ(size(square, v, 0.9), size(square, v, 0));
+}
+
+TEST(Estimates, ExpectInBatchesTheTrianglesOfAGraphThatIsNotSmall) {
+  const auto expected = [](VertexId cliques) {
+    const auto graph = make_graph(20 * cliques, [](VertexId u, VertexId v) { return u / 20 == v / 20; });
+    const Query triangle = query_of({"triangle", 3, {{0, 1}, {1, 2}, {2, 0}}}, false);
+    const BoundQuery bound(triangle, MatchMode::isomorphism, CountMode::subgraphs, *graph);
+    graph->resolve_all();
+    return make_delta_plans(bound).plans.at(0).levels.at(0).estimate;
+  };
+  EXPECT_NEAR(expected(50), 18, 2);
+  EXPECT_LT(expected(2), 8) << "380 edges say little about batches to come";
 }
 
 }  // namespace
