@@ -47,10 +47,26 @@ class Replay(harness.CliTest):
         self.assertIn("\n         a batch spans at most 225s of event time; 0 ended early because an edge in it expired\n", self.ok(*args).out)
         self.assertNotIn("batch_span", self.json(*args[:5]))
 
-    def test_lines_of_batches_are_no_csv(self):
-        self.write("s.txt", "1 2\n")
-        self.fails(2, "replay", "--updates", "s.txt", "--query", "(a)-->(b)", "--batches", "b.csv",
-                   says=["--batches: a JSON object is written for each batch, and no CSV", ".jsonl"])
+    def test_batches_are_rows_in_a_name_of_csv(self):
+        self.write("s.txt", "1 2\n2 3\n3 1\nx\n- 3 1\n")
+        args = ["replay", "--updates", "s.txt", "--query", 'a "ring"=(a)-->(b)-->(c)-->(a)', "--query", "edge=(a)-->(b)", "--batch", 3,
+                "--on-error", "skip"]
+        self.ok(*args, "--batches", "b.csv")
+        self.ok(*args, "--batches", "b.jsonl")
+        with open(self.dir / "b.csv", newline="") as file:
+            text = file.read()
+        self.assertEqual(text.count("\r\n"), text.count("\n"))
+        rows = list(csv.DictReader(io.StringIO(text, newline="")))
+        self.assertEqual(list(rows[0]), ["batch", "updates", "inserted", "deleted", "expired", "batch_seconds", "query", "new", "removed",
+                                         "suppressed", "seconds", "partial"])
+        lines = self.lines("b.jsonl")
+        self.assertEqual([[int(row[key]) for key in ("batch", "updates", "inserted", "deleted", "expired")] for row in rows],
+                         [[line[key] for key in ("batch", "updates", "inserted", "deleted", "expired")] for line in lines for _ in line["queries"]])
+        self.assertEqual([(row["query"], int(row["new"]), int(row["removed"])) for row in rows],
+                         [(query["name"], query["new"], query["removed"]) for line in lines for query in line["queries"]])
+        self.assertEqual(rows[0]["new"], "1")
+        for row in rows:
+            self.assertLessEqual(float(row["seconds"]), float(row["batch_seconds"]))
 
     def test_counts_beyond_64_bits_are_exact(self):
         """Counts stars of 8 leaves on a hub that gains 2,249 neighbours and loses 10 of them again."""

@@ -68,15 +68,16 @@ class Rows(harness.CliTest):
 
     def test_replay_has_a_row_for_each_query(self):
         rows = self.rows("replay", "--updates", "s.tsv", "--batch", 3, "--query", TRIANGLE, "--query", "edge,\"x\"=(a)-->(b)")
-        self.assertEqual(list(rows[0]), ["query", "new", "removed", "suppressed", "waiting", "seconds", "partial"])
+        self.assertEqual(list(rows[0]), ["query", "new", "removed", "suppressed", "waiting", "seconds", "threads", "partial"])
         self.assertEqual([(row["query"], row["new"], row["removed"], row["partial"]) for row in rows],
                          [("triangle", "1", "1", ""), ("edge,\"x\"", "3", "1", "")])
         self.assertTrue(all(float(row["seconds"]) >= 0 for row in rows))
 
     def test_match_has_a_row_for_each_query(self):
         rows = self.rows("match", "--graph", "g.txt", "--query", TRIANGLE, "--emit", "digest")
-        self.assertEqual(list(rows[0]), ["query", "matches", "seconds", "partial", "error", "digest"])
+        self.assertEqual(list(rows[0]), ["query", "matches", "seconds", "threads", "partial", "error", "digest"])
         self.assertEqual((rows[0]["query"], rows[0]["matches"], len(rows[0]["digest"])), ("triangle", "1", 32))
+        self.assertEqual(self.rows("match", "--graph", "g.txt", "--query", TRIANGLE, "--threads", 2)[0]["threads"], "2")
         rows = self.rows("match", "--graph", "g.txt", "--query", "e=(a)-->(b)", "--limit", 2, code=1)
         self.assertEqual((rows[0]["matches"], rows[0]["partial"]), ("2", "limit"))
         rows = self.rows("match", "--graph", "g.txt", "--query", "e=(a)-->(b)", "--sample", 3000)
@@ -173,6 +174,13 @@ class MatchingOrders(harness.CliTest):
         self.assertRegex(text, r"anchor \(b\)-->\(r\)(.|\n)*level 1: a in(.|\n)*level 2: d in(.|\n)*level 3: c in")
         text = self.ok("explain", "--query", self.HOUSE, "--matching-order", "house=r,b,a,d,c").out
         self.assertRegex(text, r"anchor \(c\)-->\(d\)[^a]*(.|\n)*?level 1: b in(.|\n)*?level 2: r in(.|\n)*?level 3: a in")
+
+    def test_explain_says_if_the_order_changes_nothing(self):
+        says = "\nthe given order leads to the same plans as the planner's own\n"
+        for query, order, same in ((TRIANGLE, "c,b,a", True), (self.HOUSE, "c,d,b,a,r", False)):
+            text = self.ok("explain", "--query", query, "--matching-order", order).out
+            self.assertEqual(says in text, same, text)
+        self.assertNotIn(says, self.ok("explain", "--query", TRIANGLE).out)
 
     def test_cliques_are_matched_in_the_order_too(self):
         clique = "k=" + ", ".join(f"({u})--({v})" for u, v in ("ab", "ac", "ad", "bc", "bd", "cd"))

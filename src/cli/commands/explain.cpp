@@ -104,9 +104,13 @@ int explain(Explain options) {
   for (std::size_t i = 0; i < queries.size(); ++i) {
     FilterReport filter;
     const QueryOptions own = orders.apply(how, numbers[i]);
-    const std::string plans = options.analyze ? engine.explain(ids[i])
-                              : options.whole ? engine.explain(queries[i].query, options.how.options(own), &filter)
-                                              : engine.explain(queries[i].query, own);
+    const auto planned = [&](const QueryOptions& given, FilterReport* filtered) {
+      return options.whole ? engine.explain(queries[i].query, options.how.options(given), filtered)
+                           : engine.explain(queries[i].query, given);
+    };
+    std::string plans = options.analyze ? engine.explain(ids[i]) : planned(own, &filter);
+    if (own.planner != nullptr && !options.analyze && plans == planned(how, nullptr))
+      plans += "the given order leads to the same plans as the planner's own\n";
     const std::string& name = queries[i].query.name;
     print_out(fmt::format("{}{}{}:\n{}", i == 0 ? "" : "\n", filter_text(name, filter), name, plans));
   }

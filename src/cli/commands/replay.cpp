@@ -128,10 +128,6 @@ void check(const Replay& options) {
     throw Error(ErrorKind::usage, "--top", "--csv prints the row of each query, which names no vertices",
                 "leave one of the two out, or choose --json, which has both");
   }
-  if (options.emit.batches.ends_with(".csv")) {
-    throw Error(ErrorKind::usage, "--batches", "a JSON object is written for each batch, and no CSV",
-                "give the file another ending, such as .jsonl");
-  }
   std::vector<NamedPath> outputs = options.emit.outputs();
   outputs.push_back({"--batches", options.emit.batches});
   outputs.push_back({"--save-snapshot", options.save_snapshot});
@@ -180,16 +176,22 @@ int replay(const Replay& options) {
   MatchSink* const sink = top ? &*top : listing.sink.get();
   const std::unique_ptr<TextFile> batches =
       options.emit.batches.empty() ? nullptr : std::make_unique<TextFile>(options.emit.batches);
+  const bool batch_rows = options.emit.batches.ends_with(".csv");
 
   Ending ending;
   std::unique_ptr<char[]> reserve;
   ending.attempt([&] {
     reserve = std::make_unique_for_overwrite<char[]>(reserve_bytes);
+    if (batch_rows) batches->line(batches_csv_header());
     session.run(
         report, sink,
         [&](const BatchResult& result, const ingest::PositionedBatch& batch) {
           if (!batches) return;
-          batches->line(to_json(result, batch, report.deltas));
+          if (batch_rows) {
+            for (const std::string& row : to_csv(result, batch, report.deltas)) batches->line(row);
+          } else {
+            batches->line(to_json(result, batch, report.deltas));
+          }
           batches->flush();
         },
         {.until = options.timeout > 0 ? std::optional(start + timeout) : std::nullopt, .max_matches = options.max_matches});
@@ -245,7 +247,9 @@ void add_replay(const Command& program, Run& run) {
       .group("Output");
   add_emit_options(command, options->emit);
   add_signs_option(command, options->emit);
-  command.add_text("--batches", options->emit.batches, "Where a JSON object per batch goes, or - for standard output", "FILE")
+  command
+      .add_text("--batches", options->emit.batches,
+                "Where a JSON object per batch goes, or rows for a name in .csv; - is standard output", "FILE")
       .group("Output");
   add_size(command, "--spool-memory", options->spool_memory, "Most memory for a batch's listed matches (default: 1G)")
       .group("Output");

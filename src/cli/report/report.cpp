@@ -268,6 +268,23 @@ std::string loaded_text(const engine::LoadedShare& loaded) {
                      human_bytes(loaded.all_bytes));
 }
 
+/// A row of CSV (RFC 4180), up to its carriage return. The caller adds the line feed.
+std::string csv_row(const std::vector<std::string>& cells) {
+  std::string text;
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    if (c > 0) text += ',';
+    if (!cells[c].empty()) ingest::append_csv_text(text, cells[c]);
+  }
+  return text + '\r';
+}
+
+/// The records of a batch, refused ones included.
+std::uint64_t updates_of(const BatchResult& result, const ingest::PositionedBatch& batch) {
+  return result.consumed + ingest::RefusalCounters{batch.refused()}.total();
+}
+
+std::string seconds_cell(double value) { return fmt::format("{:.6f}", value); }
+
 }  // namespace
 
 void Unused::add(const ingest::RefusalCounters& counters) noexcept {
@@ -367,7 +384,7 @@ std::string to_json(const Report& report) {
 
 std::string to_json(const BatchResult& result, const ingest::PositionedBatch& batch, const std::vector<QueryTotals>& names) {
   Unused unused{result.ignored, {batch.refused()}};
-  const std::uint64_t updates = result.consumed + unused.refused.total();
+  const std::uint64_t updates = updates_of(result, batch);
   for (const Reject& reject : result.rejects) ++unused.refused.by_reason[static_cast<std::size_t>(reject.reason)];
   JsonWriter json;
   json.begin_object().key("v").number(1).key("batch").number(result.batch).key("updates").number(updates);
@@ -387,6 +404,26 @@ std::string to_json(const BatchResult& result, const ingest::PositionedBatch& ba
   write_steps(json, result.seconds);
   json.key("total").seconds(sum(result.seconds)).end_object().end_object();
   return json.text();
+}
+
+std::string batches_csv_header() {
+  return csv_row({"batch", "updates", "inserted", "deleted", "expired", "batch_seconds", "query", "new", "removed",
+                  "suppressed", "seconds", "partial"});
+}
+
+std::vector<std::string> to_csv(const BatchResult& result, const ingest::PositionedBatch& batch,
+                                const std::vector<QueryTotals>& names) {
+  std::vector<std::string> rows;
+  rows.reserve(names.size());
+  for (std::size_t query = 0; query < names.size(); ++query) {
+    const QueryDelta& delta = result.queries[query];
+    rows.push_back(csv_row({std::to_string(result.batch), std::to_string(updates_of(result, batch)),
+                            std::to_string(result.inserted), std::to_string(result.deleted), std::to_string(result.expired),
+                            seconds_cell(sum(result.seconds)), names[query].name, to_string(delta.added),
+                            to_string(delta.removed), names[query].once ? to_string(delta.suppressed) : "",
+                            seconds_cell(delta.seconds), std::string(shortfall_name(delta.shortfall))}));
+  }
+  return rows;
 }
 
 std::string to_table(const Report& report) {
@@ -451,21 +488,14 @@ std::string to_table(const Report& report) {
 
 std::string to_csv(const Report& report) {
   std::string text;
-  const auto row = [&](const std::vector<std::string>& cells) {
-    for (std::size_t c = 0; c < cells.size(); ++c) {
-      if (c > 0) text += ',';
-      if (!cells[c].empty()) ingest::append_csv_text(text, cells[c]);
-    }
-    text += "\r\n";
-  };
-  const auto seconds = [](double value) { return fmt::format("{:.6f}", value); };
-  const auto partial = [](Shortfall shortfall) { return std::string(shortfall_name(shortfall)); };
+  const auto row = [&](const std::vector<std::string>& cells) { text += csv_row(cells) + '\n'; };
+  const std::string threads = std::to_string(report.settings.threads);
   const bool sampled = std::ranges::any_of(report.matches, [](const QueryMatches& query) { return query.sample.has_value(); });
   std::vector<std::string> header =
       !report.deltas.empty()
-          ? std::vector<std::string>{"query", "new", "removed", "suppressed", "waiting", "seconds", "partial"}
-      : sampled ? std::vector<std::string>{"query", "estimate", "low", "high", "walks", "hits", "seconds", "partial"}
-                : std::vector<std::string>{"query", "matches", "seconds", "partial", "error"};
+          ? std::vector<std::string>{"query", "new", "removed", "suppressed", "waiting", "seconds", "threads", "partial"}
+      : sampled ? std::vector<std::string>{"query", "estimate", "low", "high", "walks", "hits", "seconds", "threads", "partial"}
+                : std::vector<std::string>{"query", "matches", "seconds", "threads", "partial", "error"};
   if (report.digests)
     header.insert(header.end(), report.deltas.empty() ? std::initializer_list<std::string>{"digest"}
                                                       : std::initializer_list<std::string>{"new_digest", "removed_digest"});
@@ -476,8 +506,9 @@ std::string to_csv(const Report& report) {
                                    to_string(query.removed),
                                    query.once ? to_string(query.suppressed) : "",
                                    query.waiting ? to_string(*query.waiting) : "",
-                                   seconds(query.seconds),
-                                   partial(report.shortfall(query))};
+                                   seconds_cell(query.seconds),
+                                   threads,
+                                   std::string(shortfall_name(report.shortfall(query)))};
     if (report.digests) cells.insert(cells.end(), {to_text(query.added_digest), to_text(query.removed_digest)});
     row(cells);
   }
@@ -487,11 +518,15 @@ std::string to_csv(const Report& report) {
       const bool known = has_interval(sample) || is_exact(sample);
       row({query.name, fmt::format("{}", sample.matches), known ? fmt::format("{}", sample.low) : "",
            known ? fmt::format("{}", sample.high) : "", std::to_string(sample.walks), std::to_string(sample.hits),
-           seconds(query.seconds()), partial(query.shortfall())});
+           seconds_cell(query.seconds()), threads, std::string(shortfall_name(query.shortfall()))});
       continue;
     }
-    std::vector<std::string> cells{query.name, query.error.empty() ? to_string(query.result.matches) : "",
-                                   seconds(query.seconds()), partial(query.shortfall()), query.error};
+    std::vector<std::string> cells{query.name,
+                                   query.error.empty() ? to_string(query.result.matches) : "",
+                                   seconds_cell(query.seconds()),
+                                   threads,
+                                   std::string(shortfall_name(query.shortfall())),
+                                   query.error};
     if (report.digests) cells.push_back(to_text(query.result.digest));
     row(cells);
   }

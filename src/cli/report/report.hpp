@@ -113,6 +113,10 @@ struct Report {
 /// Returns a line of `--batches`, about one batch, without a line end.
 [[nodiscard]] std::string to_json(const BatchResult& result, const ingest::PositionedBatch& batch,
                                   const std::vector<QueryTotals>& names);
+/// The same as CSV: a row for each query, up to its carriage return. A line feed must follow.
+[[nodiscard]] std::vector<std::string> to_csv(const BatchResult& result, const ingest::PositionedBatch& batch,
+                                              const std::vector<QueryTotals>& names);
+[[nodiscard]] std::string batches_csv_header();
 
 /// Returns the row of each query as CSV (RFC 4180), with a header.
 [[nodiscard]] std::string to_csv(const Report& report);
