@@ -44,7 +44,7 @@ void consume(const Cluster& cluster, std::size_t records, std::size_t bytes, Inp
     Cluster reading = cluster;
     reading.application += ".reader";  // whose own commit topic is another
     Input input(reading, options);
-    const auto partitions = input.discover(soon());
+    const auto partitions = input.discover(soon()).partitions;
     input.add(partitions, input.first_offsets(partitions, {}, soon()));
     std::size_t count = 0, size = 0;
     const auto begin = Clock::now();
