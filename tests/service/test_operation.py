@@ -345,10 +345,6 @@ class Operation(ServiceTest):
         self.assertLess(told.index(b"READY=1"), told.index(b"STOPPING=1"))
 
     def test_what_cannot_start_says_why(self):
-        self.config(input__topics=[{"name": self.app + "-missing", "format": "json"}])
-        service = self.start(ready=False)
-        self.assertEqual(service.ended(90), 1)
-        self.assertIn(self.app + "-missing", service.log())
         self.config(queries=[{"name": "ring", "pattern": "(a)-->", "sinks": ["alerts"]}])
         service = self.start(ready=False)
         self.assertEqual(service.ended(), 78)
