@@ -72,6 +72,9 @@ class PaperNumbers(harness.CliTest):
         header, *rows = self.shell(each).splitlines()
         self.assertIn(header, commands("Compare orders of a stream"))
         self.assertEqual(sum(int(row.split(",")[2]) for row in rows), int(own[1]))
+        whole = self.shell(commands("Compare orders of a stream")[-1]).splitlines()
+        self.assertIn("threads", whole[0])
+        self.assertEqual([row.split(",")[0] for row in whole[1:]], ["triangle", "clique4", "cycle4"])
 
     def test_the_time_of_an_update_is_that_of_the_steps(self):
         self.shell("set +o pipefail", *commands("Hold edges back")[:-1])
