@@ -281,7 +281,8 @@ class FileStream final : public UpdateStream {
   }
 
   [[nodiscard]] std::string where_in(std::string_view head, std::string_view part) const {
-    return fmt::format("{}:{}", name_, 1 + std::count(head.data(), part.data(), '\n'));
+    const std::string_view before = head.substr(0, static_cast<std::size_t>(part.data() - head.data()));
+    return fmt::format("{}:{}", name_, 1 + std::ranges::count(before, '\n'));
   }
 
   /// Decides by the format, or by the beginning of the file.

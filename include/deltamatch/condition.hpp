@@ -57,9 +57,9 @@ struct CountedPattern {
   std::uint32_t first_vertex = 0;  ///< the number of its first own vertex: how many vertices the query has
   std::uint32_t first_edge = 0;    ///< the same for edges
   std::vector<QueryVertex> vertices{};
-  std::vector<QueryEdge> edges{};         ///< one or two, which are no paths
+  std::vector<QueryEdge> edges;           ///< one or two, which are no paths
   std::vector<std::uint32_t> distinct{};  ///< own vertices whose different images are counted; empty: matches are
-  std::vector<Expression> where{};        ///< none, or the condition that a match must make TRUE
+  std::vector<Expression> where;          ///< none, or the condition that a match must make TRUE
   friend bool operator==(const CountedPattern& a, const CountedPattern& b);
 };
 

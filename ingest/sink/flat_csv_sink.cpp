@@ -173,7 +173,7 @@ class FlatCsvSink final : public FileSink {
   }
 
  private:
-  const QueryColumns& columns_of(std::string_view query) const {
+  [[nodiscard]] const QueryColumns& columns_of(std::string_view query) const {
     const auto found = queries_.find(query);
     if (found == queries_.end()) {
       throw Error(ErrorKind::usage, "flat CSV", "the sink has no columns for the query '" + std::string(query) + "'",

@@ -106,15 +106,15 @@ std::string to_html(const Picture& picture) {
   }
   const EdgeModel model = picture.schema.model;
   Writer json;
-  json.raw(picture.directed ? "{\"directed\":true,\"identity\":\"" : "{\"directed\":false,\"identity\":\"");
+  json.raw(picture.directed ? R"({"directed":true,"identity":")" : R"({"directed":false,"identity":")");
   json.raw(model == EdgeModel::keyed ? "key" : model == EdgeModel::events ? "ordinal" : "");
-  json.raw("\",\"missing\":");
+  json.raw(R"(","missing":)");
   json.array(missing, [&](const std::string& line) { json.string(line); });
-  json.raw(",\"queries\":");
+  json.raw(R"(,"queries":)");
   json.array(picture.queries, [&](const DrawnQuery& query) { json.string(query.name); });
-  json.raw(",\"attributes\":");
+  json.raw(R"(,"attributes":)");
   json.array(picture.schema.edges, [&](const Attribute& attribute) { json.string(attribute.name); });
-  json.raw(",\"matches\":");
+  json.raw(R"(,"matches":)");
   json.array(picture.matches, [&](const DrawnMatch& match) { json.match(match); });
   json.raw("}");
   std::string page(page_before_data);

@@ -25,7 +25,7 @@ void append_sheet_time(std::string& out, Timestamp time, char decimal) {
 void append_sheet_value(std::string& out, const AttributeType& type, const AttributeValue& value, char decimal) {
   if (const auto* number = std::get_if<std::int64_t>(&value); number != nullptr && type.kind == AttributeType::Kind::time)
     return append_sheet_time(out, *number, decimal);
-  const std::size_t begin = out.size();
+  const auto begin = static_cast<std::ptrdiff_t>(out.size());
   append_value_text(out, type, value, TimeForm::iso);
   if (!std::holds_alternative<std::string_view>(value)) std::replace(out.begin() + begin, out.end(), '.', decimal);
 }

@@ -14,7 +14,7 @@ template <class T>
 struct RawAllocator : std::allocator<T> {
   static_assert(std::is_trivially_default_constructible_v<T> && std::is_trivially_destructible_v<T>);
   template <class U>
-  struct rebind {
+  struct rebind {  // NOLINT(readability-identifier-naming): the standard library's name
     using other = RawAllocator<U>;
   };
   template <class U>

@@ -138,55 +138,11 @@ bool BatchResolver::read_all(const UpdateBatch& batch, OnReject on_reject, std::
   std::optional<Timestamp> stated = batch.watermark();
   if (cut_mark_) stated = *cut_mark_ == INT64_MIN ? std::nullopt : std::min(stated, cut_mark_);
   result_.watermark = std::max(stated, watermark);  // nullopt is less than any time
-  std::size_t passed = 0;                           // number of rejects passed
   running_.clear();
   const bool by_record = by_record_ && window_ != nullptr && !retains_;
   const bool marks = marks_ || by_record || deletions_ != nullptr;
   if (marks) running_.reserve(updates_.size());
-  const auto steps = batch.steps();
-  std::optional<Timestamp> risen = watermark;
-  std::size_t step = 0;
-  // If the source sets the watermark and states no steps, it rises with the times of the records, up to what was set.
-  const bool rises_with_times = batch.sets_watermark() && !steps;
-  const auto note_running = [&](std::size_t last, bool refused) {
-    if (!marks) return;
-    for (; steps && step < steps->size() && (*steps)[step].first < last; ++step)
-      risen = std::max(risen, std::optional((*steps)[step].time));
-    for (std::size_t i = running_.size(); rises_with_times && !refused && i < last; ++i) {
-      if (!updates_[i].ahead) risen = std::max(risen, std::min(updates_[i].time, result_.watermark));
-    }
-    running_.resize(last, (steps || batch.sets_watermark() ? risen : result_.watermark).value_or(INT64_MIN));
-  };
-  std::size_t records = 0;
-  enum class Next : std::uint8_t { go_on, stop, again };
-  const auto visit = [&](std::size_t first, std::size_t last) {
-    throw_if_stopped(stop_, records++);
-    bool refused = passed < result_.rejects.size() && result_.rejects[passed].index < last;  // known from reading all before
-    if (!refused && foreseen_[first] == 0) {
-      const std::optional<Reject> reject = read_record(first, last);
-      if (foresees_ && (surprised_ || result_.rebound || !deleted_.empty())) {
-        forget_foreseen();
-        result_.rejects.clear();
-        return Next::again;
-      }
-      if (reject) {
-        result_.rejects.push_back(*reject);
-        if (irrevocable_) return Next::again;
-        refused = true;
-      }
-    }
-    if (!refused) {
-      if (!batch.sets_watermark()) see_times(updates_.subspan(first, last - first));
-      note_running(last, false);
-      see_lateness(updates_.subspan(first, last - first));
-      return Next::go_on;
-    }
-    note_running(last, true);
-    ++passed;
-    if (on_reject == OnReject::skip) return Next::go_on;
-    result_.consumed = first;
-    return Next::stop;
-  };
+  Reading reading{on_reject, marks, batch.sets_watermark(), batch.steps(), watermark};
   const auto end_of_record = [&](std::size_t first) {
     do ++first;
     while (first < updates_.size() && updates_[first].continues);
@@ -195,7 +151,7 @@ bool BatchResolver::read_all(const UpdateBatch& batch, OnReject on_reject, std::
   if (marks || !foresees_) {
     for (std::size_t first = 0; first < updates_.size();) {
       const std::size_t last = end_of_record(first);
-      const Next next = visit(first, last);
+      const Next next = visit(first, last, reading);
       if (next == Next::again) return false;
       if (next == Next::stop) break;
       first = last;
@@ -205,7 +161,7 @@ bool BatchResolver::read_all(const UpdateBatch& batch, OnReject on_reject, std::
   } else {  // only the other records are visited
     for (const Portion& portion : portions_) {
       for (const std::uint32_t first : portion.others) {
-        const Next next = visit(first, end_of_record(first));
+        const Next next = visit(first, end_of_record(first), reading);
         if (next == Next::stop) forget_foreseen();
         if (next != Next::go_on) return false;
       }
@@ -217,6 +173,51 @@ bool BatchResolver::read_all(const UpdateBatch& batch, OnReject on_reject, std::
     std::fill(running_.begin() + static_cast<std::ptrdiff_t>(record), running_.end(), result_.watermark.value_or(INT64_MIN));
   }
   return true;
+}
+
+/// Reads a record, unless it is foreseen or known to be refused, and follows the watermark.
+BatchResolver::Next BatchResolver::visit(std::size_t first, std::size_t last, Reading& reading) {
+  throw_if_stopped(stop_, reading.records++);
+  const std::size_t passed = reading.passed;
+  bool refused = passed < result_.rejects.size() && result_.rejects[passed].index < last;  // known from reading all before
+  if (!refused && foreseen_[first] == 0) {
+    const std::optional<Reject> reject = read_record(first, last);
+    if (foresees_ && (surprised_ || result_.rebound || !deleted_.empty())) {
+      forget_foreseen();
+      result_.rejects.clear();
+      return Next::again;
+    }
+    if (reject) {
+      result_.rejects.push_back(*reject);
+      if (irrevocable_) return Next::again;
+      refused = true;
+    }
+  }
+  if (!refused) {
+    if (!reading.sets_watermark) see_times(updates_.subspan(first, last - first));
+    note_running(last, false, reading);
+    see_lateness(updates_.subspan(first, last - first));
+    return Next::go_on;
+  }
+  note_running(last, true, reading);
+  ++reading.passed;
+  if (reading.on_reject == OnReject::skip) return Next::go_on;
+  result_.consumed = first;
+  return Next::stop;
+}
+
+/// Notes the running watermark after the record that ends before `last`.
+void BatchResolver::note_running(std::size_t last, bool refused, Reading& reading) {
+  if (!reading.marks) return;
+  const auto& steps = reading.steps;
+  for (; steps && reading.step < steps->size() && (*steps)[reading.step].first < last; ++reading.step)
+    reading.risen = std::max(reading.risen, std::optional((*steps)[reading.step].time));
+  // If the source sets the watermark and states no steps, it rises with the times of the records, up to what was set.
+  const bool rises_with_times = reading.sets_watermark && !steps;
+  for (std::size_t i = running_.size(); rises_with_times && !refused && i < last; ++i) {
+    if (!updates_[i].ahead) reading.risen = std::max(reading.risen, std::min(updates_[i].time, result_.watermark));
+  }
+  running_.resize(last, (steps || reading.sets_watermark ? reading.risen : result_.watermark).value_or(INT64_MIN));
 }
 
 /// Takes only the updates before a cut.

@@ -167,9 +167,23 @@ class BatchResolver {
     std::optional<Timestamp> newest;    ///< time of an update that is foreseen and does not run ahead
     bool deletes_vertex = false;
   };
+  /// Where a reading of the whole batch stands.
+  struct Reading {
+    OnReject on_reject;
+    bool marks;  ///< running watermarks are wanted
+    bool sets_watermark;
+    std::optional<std::span<const WatermarkStep>> steps;
+    std::optional<Timestamp> risen;  ///< the running watermark
+    std::size_t step = 0;            ///< the next of `steps`
+    std::size_t passed = 0;          ///< number of rejects passed
+    std::size_t records = 0;         ///< number of records visited
+  };
+  enum class Next : std::uint8_t { go_on, stop, again };
   void foresee();
   [[nodiscard]] bool is_foreseen(const Update& update, const BatchLookUp::Ends& ends) const;
   void forget_foreseen() noexcept;
+  [[nodiscard]] Next visit(std::size_t first, std::size_t last, Reading& reading);
+  void note_running(std::size_t last, bool refused, Reading& reading);
   bool read_all(const UpdateBatch& batch, OnReject on_reject, std::optional<Timestamp> watermark);
   std::optional<Reject> read_record(std::size_t first, std::size_t last);
   void take_back(const Checkpoint& to);

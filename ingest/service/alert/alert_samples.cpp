@@ -58,8 +58,9 @@ class SampleMatch {
  private:
   Id next_id() {
     ++ids_;
-    if (style_ == Style::plain) return Id(static_cast<std::int64_t>(ids_));
-    return Id(style_ == Style::hostile ? hostile : texts_.emplace_back("test-" + std::to_string(ids_)));
+    if (style_ == Style::plain) return static_cast<std::int64_t>(ids_);
+    if (style_ == Style::hostile) return hostile;
+    return std::string_view(texts_.emplace_back("test-" + std::to_string(ids_)));
   }
 
   void add_edge(const Schema& schema) {

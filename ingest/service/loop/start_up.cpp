@@ -159,8 +159,7 @@ void fetch_before(const StartupContext& context, kafka::CommitLog& commits, std:
 LostAlerts go_before_lost_alerts(const StartupContext& context, kafka::Input& input, kafka::CommitLog& commits,
                                  RecoveryInput wanted, Recovered& recovered) {
   const CommitPoint& committed = *wanted.committed;
-  const LostAlerts lost =
-      find_lost_alerts(context.options, context.directory, *recovered.log, commits.delivered(), committed.batch);
+  LostAlerts lost = find_lost_alerts(context.options, context.directory, *recovered.log, commits.delivered(), committed.batch);
   if (!lost.any() || recovered.reached.batch < lost.from) return lost;
   fetch_before(context, commits, lost.from - 1, committed.batch);
   CommitRecords records(commits, committed.batch);
