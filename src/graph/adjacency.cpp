@@ -161,7 +161,7 @@ void Adjacency::stage(std::span<const HalfEdge> added, std::span<const HalfEdge>
 
 void Adjacency::plan_rows(Workers& workers) {
   const std::size_t portions = (delta_rows_.size() + plan_grain - 1) / plan_grain;
-  if (changing_.size() < portions) changing_.resize(portions);
+  changing_.resize(portions);  // no more, because all are visited: a small batch may follow a large one
   if (figure_changes_.size() < workers.size()) figure_changes_.resize(workers.size());
   workers.for_each(delta_rows_.size(), plan_grain, [this](unsigned worker, std::size_t begin, std::size_t end) {
     plan_rows(begin, end, changing_[begin / plan_grain], figure_changes_[worker]);

@@ -34,7 +34,7 @@ void BatchNetting::run(std::span<const Update> updates, const BatchLookUp& look_
   }
   cut_ranges(known, entries);
   const std::size_t ranges = ranges_.size() - 1;
-  if (shares_.size() <= ranges) shares_.resize(ranges + 1);
+  shares_.resize(ranges + 1);  // no more, because all are visited: a small batch may follow a large one
   for (Share& share : shares_) share.clear();
   workers_->for_each(ranges, 1, [&](unsigned, std::size_t begin, std::size_t end) {
     for (std::size_t r = begin; r < end; ++r) {
