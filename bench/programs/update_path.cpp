@@ -105,6 +105,15 @@ class Path {
 
   Times run(const UpdateBatch& batch) {
     Times times{};
+    workers_.stand_by([&] { times = run_steps(batch); });
+    return times;
+  }
+
+  [[nodiscard]] const graph::DataGraph& graph() const { return graph_; }
+
+ private:
+  Times run_steps(const UpdateBatch& batch) {
+    Times times{};
     auto last = Clock::now();
     const auto done = [&](Step step) {
       const auto now = Clock::now();
@@ -126,9 +135,6 @@ class Path {
     return times;
   }
 
-  [[nodiscard]] const graph::DataGraph& graph() const { return graph_; }
-
- private:
   Workers workers_;
   graph::DataGraph graph_;
   graph::BatchResolver resolver_;

@@ -1,6 +1,7 @@
 #include "base/parallel.hpp"
 
 #include <atomic>
+#include <cstdint>
 #include <exception>
 #include <mutex>
 #include <string>
@@ -61,7 +62,85 @@ class Loop {
   std::exception_ptr error_;
 };
 
+/// Waits for what another thread does soon.
+class Spin {
+ public:
+  /// Returns whether it has been called many times.
+  bool once() noexcept {
+    if (++calls_ < pauses) {
+#ifdef __x86_64__
+      __builtin_ia32_pause();
+#endif
+    } else {  // other threads may need the core
+      std::this_thread::yield();
+    }
+    return calls_ >= pauses + yields;
+  }
+
+ private:
+  static constexpr unsigned pauses = 1000;
+  static constexpr unsigned yields = 200;
+  unsigned calls_ = 0;
+};
+
 }  // namespace
+
+/// Threads that look for loops instead of sleeping. A loop has seats. A thread takes one, and the loop ends when its seats are
+/// closed and all have left theirs. So nobody waits for a thread that has no seat.
+class Workers::Crew {
+ public:
+  explicit Crew(unsigned threads) noexcept : most_(threads - 1) {}
+
+  [[nodiscard]] bool stands_by() const noexcept { return open_.load(std::memory_order_relaxed); }
+  void stand_by(bool open) noexcept { open_.store(open, std::memory_order_release); }
+
+  /// What a thread of the crew does, until the crew does not stand by any more, or no loop has come for long.
+  void take_part() noexcept {
+    std::uint64_t seen = 0;
+    Spin spin;
+    while (open_.load(std::memory_order_acquire)) {
+      std::uint64_t now = loop_state_.load(std::memory_order_relaxed);
+      if (now >> number_shift == seen || (now & seats_mask) == 0) {
+        if (spin.once()) break;
+      } else if (loop_state_.compare_exchange_strong(now, now - one_seat + 1, std::memory_order_acquire)) {
+        seen = now >> number_shift;
+        loop_->take_part();  // a thread that has a seat keeps the loop alive
+        loop_state_.fetch_sub(1, std::memory_order_release);
+        spin = {};
+      }
+    }
+    members_.fetch_sub(1, std::memory_order_relaxed);
+  }
+
+  /// Runs a loop. Calls enlist(count) if it can use more threads than the crew has. They shall call take_part.
+  template <class Enlist>
+  void run(Loop& loop, Enlist&& enlist) noexcept {
+    const auto seats = static_cast<unsigned>(std::min<std::size_t>(most_, loop.chunks() - 1));
+    loop_ = &loop;
+    const std::uint64_t number = (loop_state_.load(std::memory_order_relaxed) >> number_shift) + 1;
+    loop_state_.store(number << number_shift | seats * one_seat, std::memory_order_release);
+    if (const unsigned members = members_.load(std::memory_order_relaxed); members < seats) {
+      members_.fetch_add(seats - members, std::memory_order_relaxed);
+      members_.fetch_sub(seats - members - enlist(seats - members), std::memory_order_relaxed);
+    }
+    loop.lead();
+    loop_state_.fetch_and(~seats_mask, std::memory_order_relaxed);
+    for (Spin spin; (loop_state_.load(std::memory_order_acquire) & seated_mask) != 0;) spin.once();
+  }
+
+ private:
+  // The state of a loop: its number, the seats that are left, and the threads that have one.
+  static constexpr unsigned number_shift = 32;
+  static constexpr std::uint64_t one_seat = 1U << 16;
+  static constexpr std::uint64_t seated_mask = one_seat - 1;
+  static constexpr std::uint64_t seats_mask = seated_mask << 16;
+
+  unsigned most_;
+  Loop* loop_ = nullptr;
+  alignas(64) std::atomic<std::uint64_t> loop_state_{0};
+  alignas(64) std::atomic<bool> open_{false};
+  std::atomic<unsigned> members_{0};
+};
 
 unsigned thread_count(unsigned threads) {
   if (threads > Workers::max_threads) {
@@ -75,13 +154,20 @@ unsigned thread_count(unsigned threads) {
 
 /// Helpers sleep until a loop is posted. The caller waits until every helper that entered the loop has left it.
 struct Workers::Impl {
-  explicit Impl(unsigned threads) {
+  explicit Impl(unsigned threads) : crew(std::make_shared<Crew>(threads)) {
     for (unsigned i = 1; i < threads; ++i) helpers.emplace_back([this](const std::stop_token& stop) { help(stop); });
   }
 
   void help(const std::stop_token& stop) {
     std::unique_lock lock(mutex);
-    while (posted.wait(lock, stop, [this] { return seats > 0; })) {
+    while (posted.wait(lock, stop, [this] { return seats > 0 || enlisted > 0; })) {
+      if (enlisted > 0) {
+        --enlisted;
+        lock.unlock();
+        crew->take_part();
+        lock.lock();
+        continue;
+      }
       --seats;
       ++inside;
       Loop* joined = loop;
@@ -105,12 +191,24 @@ struct Workers::Impl {
     left.wait(lock, [this] { return inside == 0; });
   }
 
+  /// Lets that many helpers join the crew. Returns how many will.
+  unsigned enlist(unsigned count) noexcept {
+    {
+      const std::lock_guard lock(mutex);
+      enlisted += count;
+    }
+    posted.notify_all();
+    return count;
+  }
+
   std::mutex mutex;
   std::condition_variable_any posted;
   std::condition_variable left;
+  std::shared_ptr<Crew> crew;
   Loop* loop = nullptr;
   std::size_t seats = 0;              ///< helpers that may still enter the loop
   std::size_t inside = 0;             ///< helpers in the loop
+  std::size_t enlisted = 0;           ///< helpers that shall join the crew
   std::vector<std::jthread> helpers;  ///< declared last: joined before the other members are destroyed
 };
 
@@ -133,7 +231,7 @@ void allow_threads(unsigned threads) {
 }  // namespace
 
 struct Workers::Impl {
-  explicit Impl(unsigned threads) : arena(static_cast<int>(threads)) {
+  explicit Impl(unsigned threads) : crew(std::make_shared<Crew>(threads)), arena(static_cast<int>(threads)) {
     allow_threads(threads);
     arena.initialize();
   }
@@ -156,6 +254,19 @@ struct Workers::Impl {
     }
   }
 
+  /// Lets that many threads join the crew. Returns how many will. They may outlive this object.
+  unsigned enlist(unsigned count) noexcept {
+    for (unsigned i = 0; i < count; ++i) {
+      try {
+        arena.enqueue([member = crew] { member->take_part(); });
+      } catch (const std::bad_alloc&) {
+        return i;
+      }
+    }
+    return count;
+  }
+
+  std::shared_ptr<Crew> crew;
   tbb::task_arena arena;
 };
 
@@ -166,9 +277,22 @@ Workers::~Workers() = default;
 Workers::Workers(Workers&&) noexcept = default;
 Workers& Workers::operator=(Workers&&) noexcept = default;
 
+Workers::StandingBy::StandingBy(Workers& workers) noexcept
+    : crew_(workers.impl_ && !workers.impl_->crew->stands_by() ? workers.impl_->crew.get() : nullptr) {
+  if (crew_ != nullptr) crew_->stand_by(true);
+}
+
+Workers::StandingBy::~StandingBy() {
+  if (crew_ != nullptr) crew_->stand_by(false);
+}
+
 void Workers::run(std::size_t n, std::size_t grain, LoopBody body) {
   Loop loop(n, grain, body);
-  impl_->run(loop);
+  if (impl_->crew->stands_by()) {
+    impl_->crew->run(loop, [this](unsigned count) { return impl_->enlist(count); });
+  } else {
+    impl_->run(loop);
+  }
   loop.rethrow();
 }
 

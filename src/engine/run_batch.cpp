@@ -57,6 +57,7 @@ class Engine::Impl::BatchRun {
   using Tasks = engine::BatchListing::Tasks;
   void find_tasks();
   [[nodiscard]] Count total(std::span<const Matched> of, std::size_t query) const;
+  void resolve_and_stage();
   void leave_out_expired();
   void look_for_transient();
   void look_for_counts();
@@ -166,21 +167,7 @@ void Engine::Impl::BatchRun::apply() {
     engine.resolver.mark_changes(engine.retains() || within ||
                                  (windowed && wanted_->record_by_record && !engine.standing.empty()));
     engine.resolver.count_late(within ? std::optional(engine.options.allowed_lateness) : std::nullopt);
-    const auto relabelling = purpose_ == Purpose::start ? graph::Relabelling::whole_graph : graph::Relabelling::stream;
-    resolved_ = &engine.resolver.resolve(*batch_, wanted_->on_reject, engine.watermark, relabelling, engine.watch.stop());
-    stage_ = Stage::resolved;
-    result_.consumed = resolved_->consumed;
-    result_.cut = resolved_->cut;
-    result_.inserted = resolved_->net.inserted.size();
-    result_.deleted = resolved_->net.removed.size();
-    result_.expired = resolved_->expired;
-    result_.out_of_order = resolved_->out_of_order;
-    result_.ignored = resolved_->ignored;
-    result_.rejects = resolved_->rejects;
-    result_.watermark = resolved_->watermark;
-    engine.bind_anew();
-    engine.graph.stage(resolved_->net, engine.workers);
-    stage_ = Stage::staged;
+    engine.workers.stand_by([this] { resolve_and_stage(); });
     for (const auto& [id, query] : engine.standing) {
       for (const auto& variant : query->variants) {
         if (variant->wait) variant->wait->note(variant->bound, resolved_->net.inserted);
@@ -190,6 +177,25 @@ void Engine::Impl::BatchRun::apply() {
   staged_ = Clock::now();
   engine.watch.ask();
   if (wanted_->upcoming && engine.capabilities.frees_cores) engine.anticipation.begin(engine.resolver, wanted_->upcoming);
+}
+
+void Engine::Impl::BatchRun::resolve_and_stage() {
+  Impl& engine = *engine_;
+  const auto relabelling = purpose_ == Purpose::start ? graph::Relabelling::whole_graph : graph::Relabelling::stream;
+  resolved_ = &engine.resolver.resolve(*batch_, wanted_->on_reject, engine.watermark, relabelling, engine.watch.stop());
+  stage_ = Stage::resolved;
+  result_.consumed = resolved_->consumed;
+  result_.cut = resolved_->cut;
+  result_.inserted = resolved_->net.inserted.size();
+  result_.deleted = resolved_->net.removed.size();
+  result_.expired = resolved_->expired;
+  result_.out_of_order = resolved_->out_of_order;
+  result_.ignored = resolved_->ignored;
+  result_.rejects = resolved_->rejects;
+  result_.watermark = resolved_->watermark;
+  engine.bind_anew();
+  engine.graph.stage(resolved_->net, engine.workers);
+  stage_ = Stage::staged;
 }
 
 void Engine::Impl::BatchRun::estimate() {
@@ -573,7 +579,7 @@ BatchResult Engine::Impl::BatchRun::settle() noexcept {
   const auto matched = Clock::now();
   {
     const BackendStep step(*engine_->backend, "settle");
-    engine_->graph.settle(engine_->workers);
+    engine_->workers.stand_by([this] { engine_->graph.settle(engine_->workers); });
     result_.seconds.anticipate = engine_->anticipation.end();
     engine_->commit(purpose_);
     stage_ = Stage::settled;

@@ -73,6 +73,7 @@ struct RelationFigures {
   std::uint64_t lists = 0;    ///< number of lists that are not empty
   double squares = 0;         ///< sum of squared list lengths
   std::uint32_t longest = 0;  ///< upper bound on the length of any list, now and in the past
+  bool parallel = false;      ///< some list may have several entries of one neighbour, in stores with tags
 };
 
 /// What the payload column of a store holds.
@@ -160,6 +161,12 @@ class Adjacency {
   [[nodiscard]] std::uint32_t longest(RelationId relation) const noexcept {
     const auto& figures = delta_rows_.empty() ? figures_ : staged_figures_;
     return relation < figures.size() ? figures[relation].longest : 0;
+  }
+  /// Whether a list of the relation may have several entries of one neighbour, before or after the staged batch. Only stores
+  /// with tags say so.
+  [[nodiscard]] bool parallel(RelationId relation) const noexcept {
+    const auto& figures = delta_rows_.empty() ? figures_ : staged_figures_;
+    return relation < figures.size() && figures[relation].parallel;
   }
   /// Upper bound on the number of entries of a vertex before the staged batch. O(relations).
   [[nodiscard]] std::uint64_t degree_bound() const noexcept;
@@ -298,7 +305,6 @@ class Adjacency {
     RawVector<std::uint32_t> ids;
     RawVector<std::uint32_t> payload;
     // The place of each entry: its index among the vertex's entries before the batch, or the index that it is inserted before.
-    // Found while settling, which must load the lists anyway.
     RawVector<std::uint32_t> places;
     void resize(std::size_t count, Column column);
     void assign(std::span<const HalfEdge> halves, std::size_t begin, std::size_t end, Column column) noexcept;
@@ -312,9 +318,12 @@ class Adjacency {
       std::int64_t lists = 0;
       __extension__ __int128 squares = 0;
       std::uint32_t longest = 0;
+      bool parallel = false;
       bool listed = false;
     };
     void note(RelationId relation, std::uint32_t before, std::uint32_t after);
+    /// Some list of the relation, which is noted, has several entries of one neighbour.
+    void note_parallel(RelationId relation) noexcept { changes_[relation].parallel = true; }
     void add_to(std::vector<RelationFigures>& figures) const;
     void forget() noexcept;
 
@@ -361,12 +370,13 @@ class Adjacency {
   void plan_rows(Workers& workers);
   void plan_rows(std::size_t begin, std::size_t end, std::vector<std::uint32_t>& changing, FigureChanges& figures);
   void plan_row(DeltaRow& delta, FigureChanges& figures);
+  void note_parallels(const DeltaRow& delta, FigureChanges& figures) const;
   void sum_staged_figures();
   void allocate_blocks();
   void clear_delta() noexcept;
   void settle_rows(std::span<DeltaRow> deltas) noexcept;
   template <bool tagged>
-  void find_places(std::span<const DeltaRow> deltas) noexcept;
+  void find_places(std::span<const DeltaRow> deltas, bool settling) noexcept;
   template <bool tagged>
   static void search(std::span<Search> lanes) noexcept;
   void settle_row(DeltaRow& delta) noexcept;

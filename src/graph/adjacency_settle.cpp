@@ -4,7 +4,6 @@
 // of a portion run side by side and load the lists into the cache. Then each list's entries move once, in one pass over its
 // changes.
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -18,10 +17,6 @@ namespace {
 
 // Number of vertices that a thread settles at a time. What their searches load stays in the cache until the entries move.
 constexpr std::size_t settle_grain = 128;
-// Number of searches that run side by side: about as many cache misses as a core can have in flight.
-constexpr std::size_t search_lanes = 32;
-// How far ahead rows are prefetched.
-constexpr std::size_t prefetch_distance = 16;
 // Up to this many free bytes, compaction is not worthwhile.
 constexpr std::size_t wasted_bytes = std::size_t{1} << 22;
 
@@ -48,66 +43,11 @@ void Adjacency::settle(Workers& workers) noexcept {
 
 void Adjacency::settle_rows(std::span<DeltaRow> deltas) noexcept {
   if (column_ == Column::tag) {
-    find_places<true>(deltas);
+    find_places<true>(deltas, true);
   } else {
-    find_places<false>(deltas);
+    find_places<false>(deltas, true);
   }
   for (DeltaRow& delta : deltas) settle_row(delta);
-}
-
-template <bool tagged>
-void Adjacency::find_places(std::span<const DeltaRow> deltas) noexcept {
-  std::array<Search, search_lanes> lanes;
-  std::size_t count = 0;
-  const auto add = [&](const Row& row, const DeltaSlice& slice, Entries& entries, std::uint32_t begin, std::uint32_t end) {
-    if (slice.begin == slice.end) {
-      std::fill(entries.places.begin() + begin, entries.places.begin() + end, slice.begin);
-      return;
-    }
-    for (std::uint32_t i = begin; i < end; ++i) {
-      const std::uint32_t tag = tagged ? entries.payload[i] : 0;
-      lanes[count++] = {row.ids(), row.ids() + row.capacity, slice.begin, slice.end - slice.begin, entries.ids[i],
-                        tag,       &entries.places[i]};
-      if (count < search_lanes) continue;
-      search<tagged>(lanes);
-      count = 0;
-    }
-  };
-  for (const DeltaRow& delta : deltas.first(std::min(deltas.size(), prefetch_distance))) prefetch(delta.vertex);
-  for (std::size_t i = 0; i < deltas.size(); ++i) {
-    if (i + prefetch_distance < deltas.size()) prefetch(deltas[i + prefetch_distance].vertex);
-    const DeltaRow& delta = deltas[i];
-    const Row& row = rows_[delta.vertex];
-    if (delta.empties) continue;
-    fetch_line(row.block);
-    fetch_line(row.ids() + delta.total);
-    for (std::uint32_t s = delta.first_slice; s < delta.end_slice; ++s) {
-      const DeltaSlice* slice = &delta_slices_[s];
-      add(row, *slice, added_, slice[0].added_begin, slice[1].added_begin);
-      add(row, *slice, removed_, slice[0].removed_begin, slice[1].removed_begin);
-    }
-  }
-  search<tagged>(std::span(lanes).first(count));
-}
-
-// Halves all ranges in step and compares without branches. A single search would wait at each step, for memory and for a
-// mispredicted branch.
-template <bool tagged>
-void Adjacency::search(std::span<Search> lanes) noexcept {
-  const auto less = [](const Search& lane, std::uint32_t at) {
-    if constexpr (tagged) return lane.ids[at] < lane.id || (lane.ids[at] == lane.id && lane.tags[at] < lane.tag);
-    return lane.ids[at] < lane.id;
-  };
-  std::uint32_t longest = 0;
-  for (const Search& lane : lanes) longest = std::max(longest, lane.size);
-  for (; longest > 1; longest -= longest / 2) {
-    for (Search& lane : lanes) {
-      const std::uint32_t half = lane.size / 2;
-      lane.begin += half * static_cast<std::uint32_t>(less(lane, lane.begin + half));
-      lane.size -= half;
-    }
-  }
-  for (const Search& lane : lanes) *lane.place = lane.begin + static_cast<std::uint32_t>(less(lane, lane.begin));
 }
 
 void Adjacency::settle_row(DeltaRow& delta) noexcept {

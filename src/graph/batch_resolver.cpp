@@ -14,6 +14,19 @@ namespace {
 // Number of updates that a thread foresees at a time.
 constexpr std::size_t foresee_grain = 512;
 
+/// Clears a table of one batch. A table that is much larger than the batch needed would be slow: clearing visits all of it, and
+/// look-ups miss the cache.
+template <class Table>
+void clear(Table& table) noexcept {
+  constexpr std::size_t spare = 8;
+  constexpr std::size_t small = 1024;
+  if (table.bucket_count() > spare * table.size() + small) {
+    table = Table();
+  } else {
+    table.clear();
+  }
+}
+
 }  // namespace
 
 const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject on_reject, std::optional<Timestamp> watermark,
@@ -149,8 +162,10 @@ bool BatchResolver::read_all(const UpdateBatch& batch, OnReject on_reject, std::
     return first;
   };
   if (marks || !foresees_) {
+    fetch_edges(0, 0);
     for (std::size_t first = 0; first < updates_.size();) {
       const std::size_t last = end_of_record(first);
+      if (!foresees_) fetch_edges(first, last);
       const Next next = visit(first, last, reading);
       if (next == Next::again) return false;
       if (next == Next::stop) break;
@@ -173,6 +188,36 @@ bool BatchResolver::read_all(const UpdateBatch& batch, OnReject on_reject, std::
     std::fill(running_.begin() + static_cast<std::ptrdiff_t>(record), running_.end(), result_.watermark.value_or(INT64_MIN));
   }
   return true;
+}
+
+/// Prefetches what reading the updates some way behind [begin, end) will look up: keys, and lists in which deletions find their
+/// edges. Call it with consecutive ranges; an empty first one starts over.
+void BatchResolver::fetch_edges(std::size_t begin, std::size_t end) {
+  constexpr std::size_t stage = 8;
+  constexpr std::size_t lead = 3 * stage;
+  if (graph_->model() == EdgeModel::keyed) {
+    const EdgeTable& table = *graph_->edge_table;
+    const auto fetch = [&](std::size_t i) {
+      if (i < updates_.size()) table.fetch_index(key_hashes_[i] = updates_[i].key() ? table.hash(*updates_[i].key()) : 0);
+      if (i >= stage && i - stage < updates_.size()) table.fetch_key(key_hashes_[i - stage]);
+      if (i >= 2 * stage && i - 2 * stage < updates_.size()) table.fetch_edge(key_hashes_[i - 2 * stage]);
+    };
+    if (begin == end) {
+      key_hashes_.resize(updates_.size());
+      for (std::size_t i = 0; i < lead; ++i) fetch(i);
+    }
+    for (std::size_t i = begin; i < end; ++i) fetch(i + lead);
+  } else if (graph_->model() == EdgeModel::events) {
+    Edge edge;
+    const auto next = [&](std::size_t i) -> const Edge* {
+      if (i >= updates_.size() || updates_[i].kind != UpdateKind::delete_edge) return nullptr;
+      const BatchLookUp::Ends& ends = look_up_[i];
+      if (ends.source == invalid_vertex || ends.target == invalid_vertex) return nullptr;
+      edge = graph_->ranked(ends.source, ends.target, 0);
+      return &edge;
+    };
+    for (std::size_t i = begin; i < end; ++i) graph_->prefetch_lists_ahead(next, i);
+  }
 }
 
 /// Reads a record, unless it is foreseen or known to be refused, and follows the watermark.
@@ -421,11 +466,11 @@ void BatchResolver::take_slots_back(const Checkpoint& to) noexcept {
   EdgeTable& table = *graph_->edge_table;
   for (; drops_.size() > to.dropped_slots; drops_.pop_back()) dropped_slots_.erase(drops_.back());
   for (; keyed_undo_.size() > to.keyed_undo; keyed_undo_.pop_back()) {
-    const auto& [key, before] = keyed_undo_.back();
-    if (before) {
-      keyed_edges_.find(key)->second = *before;
+    const KeyTouch& touch = keyed_undo_.back();
+    if (touch.first) {
+      keyed_edges_.erase(touch.key);
     } else {
-      keyed_edges_.erase(key);
+      keyed_edges_.find(touch.key)->second = touch.before;
     }
   }
   if (table.created().size() > to.created_edges) {
@@ -437,10 +482,10 @@ void BatchResolver::take_slots_back(const Checkpoint& to) noexcept {
 
 void BatchResolver::forget_slots() noexcept {
   events_indexed_ = false;
-  live_events_.clear();
-  dropped_slots_.clear();
+  clear(live_events_);
+  clear(dropped_slots_);
   drops_.clear();
-  keyed_edges_.clear();
+  clear(keyed_edges_);
   keyed_undo_.clear();
 }
 
@@ -565,7 +610,7 @@ std::optional<Timestamp> BatchResolver::live_time(const Edge& edge) {
 }
 
 void BatchResolver::forget_live_times() noexcept {
-  live_times_.clear();
+  clear(live_times_);
   timed_entries_ = 0;
 }
 
@@ -624,7 +669,7 @@ void BatchResolver::read_keyed(const Update& update, std::uint32_t index, const 
     return;
   }
   EdgeTable& table = *graph_->edge_table;
-  const KeyId key = table.intern_key(*update.key());
+  const KeyId key = table.intern_key(*update.key(), key_hashes_[index]);
   const Slot before = keyed_edge(key).now;
   Slot slot = no_slot;
   try {
@@ -657,7 +702,7 @@ std::optional<RejectReason> BatchResolver::delete_keyed(const Update& update, st
       return std::nullopt;
     }
   }
-  const KeyId key = graph_->edge_table->find_key(*name);
+  const KeyId key = graph_->edge_table->find_key(*name, key_hashes_[index]);
   const Slot before = key == no_key ? no_slot : keyed_edge(key).now;
   if (before == no_slot) {
     if (update.kind == UpdateKind::delete_edge) ++result_.ignored.absent_delete;
@@ -676,9 +721,9 @@ BatchResolver::KeyedEdge BatchResolver::keyed_edge(KeyId key) const {
 
 /// Records the edge's version after an update. `record`: the update names the key.
 void BatchResolver::touch(KeyId key, Slot now, bool record) {
-  const auto at = keyed_edges_.find(key);
-  keyed_undo_.emplace_back(key, at == keyed_edges_.end() ? std::nullopt : std::optional(at->second));
-  KeyedEdge& edge = keyed_edges_[key];
+  const auto [at, fresh] = keyed_edges_.try_emplace(key);
+  KeyedEdge& edge = at->second;
+  keyed_undo_.push_back({key, fresh, edge});
   edge = {now, edge.records + (record ? 1 : 0), record ? now == no_slot : edge.deleted};
 }
 

@@ -127,8 +127,13 @@ class BatchResolver {
   /// What the batch has done to the edge with a key.
   struct KeyedEdge {
     Slot now = no_slot;         // the version after the updates so far
-    std::uint64_t records = 0;  // that name the key
+    std::uint32_t records = 0;  // that name the key
     bool deleted = false;       // whether the last of them is a deletion
+  };
+  struct KeyTouch {
+    KeyId key;
+    bool first;  // the batch had not touched it
+    KeyedEdge before{};
   };
   struct Checkpoint {  // the state where a record begins
     std::size_t entries;
@@ -182,6 +187,7 @@ class BatchResolver {
   void foresee();
   [[nodiscard]] bool is_foreseen(const Update& update, const BatchLookUp::Ends& ends) const;
   void forget_foreseen() noexcept;
+  void fetch_edges(std::size_t begin, std::size_t end);
   [[nodiscard]] Next visit(std::size_t first, std::size_t last, Reading& reading);
   void note_running(std::size_t last, bool refused, Reading& reading);
   bool read_all(const UpdateBatch& batch, OnReject on_reject, std::optional<Timestamp> watermark);
@@ -294,8 +300,9 @@ class BatchResolver {
   boost::unordered_flat_map<Edge, std::vector<Slot>, EdgeHash> live_events_;
   bool events_indexed_ = false;
   // In the model `keyed`: the edges that the batch has touched, in order of first touch, and what they were before each touch.
+  std::vector<std::uint32_t> key_hashes_;  // by update
   boost::unordered_flat_map<KeyId, KeyedEdge> keyed_edges_;
-  std::vector<std::pair<KeyId, std::optional<KeyedEdge>>> keyed_undo_;
+  std::vector<KeyTouch> keyed_undo_;
   std::vector<Word> words_;                    // work memory
   std::vector<std::vector<Word>> old_values_;  // of vertices, as undo_ names them
   bool watches_vertices_ = false;

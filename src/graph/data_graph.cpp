@@ -168,7 +168,6 @@ void DataGraph::drop_query_relation(QueryRelationId id) noexcept {
 
 void DataGraph::forget_derived() noexcept {
   derived_.reset();
-  derived_parallel_.clear();
   for (RegisteredQueryRelation& query_relation : query_relations_) {
     if (query_relation.derived == no_relation) continue;
     query_relation.derived = no_relation;
@@ -226,10 +225,9 @@ void DataGraph::resolve_query_relations(std::span<const std::uint8_t> arriving) 
         query_relation.resolved = Resolved{};
         if (covered == 1) {
           const BaseRelation& base = relations_[only];
-          const bool parallel = only < base_parallel_.size() && base_parallel_[only] != 0;
           const bool tagged = edge_table != nullptr;
-          query_relation.resolved = {&base_, only,     base.edge_label, base.direction == Direction::in,
-                                     false,  parallel, false,           tagged};
+          query_relation.resolved = {
+              &base_, only, base.edge_label, base.direction == Direction::in, false, base_.parallel(only), false, tagged};
         }
         continue;
       }
@@ -237,7 +235,7 @@ void DataGraph::resolve_query_relations(std::span<const std::uint8_t> arriving) 
     }
     query_relation.resolved = {derived_.get(), query_relation.derived,
                                empty_label,    false,
-                               true,           derived_parallel_[query_relation.derived] != 0,
+                               true,           derived_->parallel(query_relation.derived),
                                false,          true};
   }
 }
@@ -262,17 +260,10 @@ void DataGraph::materialise(RegisteredQueryRelation& query_relation) {
     if (tracked_) derived_->track_changes();
   }
   derived_->reserve_vertices(base_.vertices());
-  derived_parallel_.resize(std::max<std::size_t>(derived_parallel_.size(), number + 1));
-  derived_parallel_[number] = 0;
   Workers workers(1);
   HalfEdges arriving;
   const auto flush = [&] {
     sort_.run(arriving, base_.vertices(), workers);
-    for (std::size_t i = 1; i < arriving.size(); ++i) {
-      if (arriving[i].vertex == arriving[i - 1].vertex && arriving[i].neighbour == arriving[i - 1].neighbour) {
-        derived_parallel_[number] = 1;
-      }
-    }
     derived_->stage(arriving, {});
     derived_->settle(workers);
     arriving.clear();
@@ -411,15 +402,6 @@ void DataGraph::note_times(std::span<const Edge> added) {
   }
 }
 
-void DataGraph::note_parallels(const Adjacency& store, std::span<const HalfEdge> added, std::vector<std::uint8_t>& parallel) {
-  for (std::size_t i = 0; i < added.size(); ++i) {
-    const HalfEdge& half = added[i];
-    const bool twice = i > 0 && added[i - 1].vertex == half.vertex && added[i - 1].relation == half.relation &&
-                       added[i - 1].neighbour == half.neighbour;
-    if (twice || store.payload(half.vertex, half.relation, half.neighbour) != nullptr) parallel[half.relation] = 1;
-  }
-}
-
 void DataGraph::stage(const NetBatch& batch) {
   Workers alone(1);
   stage(batch, alone);
@@ -429,31 +411,24 @@ void DataGraph::stage(const NetBatch& batch, Workers& workers) {
   base_.reserve_vertices(dictionary.capacity());
   halves_of(batch.inserted, batch.inserted_times, added_, arriving_, workers);
   halves_of(batch.removed, {}, removed_, leaving_, workers);
-  if (edge_table) {
-    note_times(batch.inserted);
-    base_parallel_.resize(relations_.size());
-    note_parallels(base_, added_, base_parallel_);
-  }
-  resolve_query_relations(arriving_);
-  if (derived_) {
-    derived_->reserve_vertices(dictionary.capacity());
-    derived_added_.clear();
-    derived_removed_.clear();
-    for (const HalfEdge& half : added_) derive(half, derived_added_);
-    for (const HalfEdge& half : removed_) derive(half, derived_removed_);
-    sort_.run(derived_added_, dictionary.capacity(), workers);
-    sort_.run(derived_removed_, dictionary.capacity(), workers);
-    note_parallels(*derived_, derived_added_, derived_parallel_);
-    resolve_query_relations(arriving_);
-  }
+  if (edge_table) note_times(batch.inserted);
   base_.stage(added_, removed_, workers);
-  if (derived_) {
-    try {
+  try {
+    resolve_query_relations(arriving_);
+    if (derived_) {
+      derived_->reserve_vertices(dictionary.capacity());
+      derived_added_.clear();
+      derived_removed_.clear();
+      for (const HalfEdge& half : added_) derive(half, derived_added_);
+      for (const HalfEdge& half : removed_) derive(half, derived_removed_);
+      sort_.run(derived_added_, dictionary.capacity(), workers);
+      sort_.run(derived_removed_, dictionary.capacity(), workers);
       derived_->stage(derived_added_, derived_removed_, workers);
-    } catch (...) {
-      base_.unstage();
-      throw;
+      resolve_query_relations(arriving_);
     }
+  } catch (...) {
+    unstage();
+    throw;
   }
   staged_edges_ = edges_ + batch.inserted.size() - batch.removed.size();
 }

@@ -119,14 +119,18 @@ class DataGraph {
   static constexpr std::size_t prefetch_lead = 12;
   template <class Next>
   void prefetch_ahead(Next&& next, std::size_t at) const noexcept {
+    if (!edge_table) return prefetch_lists_ahead(next, at);
+    if (const Edge* edge = next(at + prefetch_lead); edge != nullptr) edge_table->fetch(edge->which);
+  }
+  /// The same for the lists that `for_each_parallel` searches. Only the ends of the edges count.
+  template <class Next>
+  void prefetch_lists_ahead(Next&& next, std::size_t at) const noexcept {
     const auto known = [&](const Edge* edge) { return edge != nullptr && std::max(edge->tail, edge->head) < base_.vertices(); };
     if (const Edge* edge = next(at + prefetch_lead); known(edge)) {
       base_.prefetch(edge->tail);
       base_.prefetch(edge->head);
     }
-    if (const Edge* edge = next(at + 8); known(edge)) {
-      base_.prefetch_block(shorter_end(*edge));
-    }
+    if (const Edge* edge = next(at + 8); known(edge)) base_.prefetch_block(shorter_end(*edge));
     if (const Edge* edge = next(at + 4); known(edge)) base_.prefetch_search(shorter_end(*edge));
   }
   /// The time of an edge in the settled, timed graph; nullopt if the edge is absent.
@@ -235,7 +239,6 @@ class DataGraph {
   void materialise(RegisteredQueryRelation& query_relation);
   void drop_derived(RelationId dropped);
   void forget_derived() noexcept;
-  static void note_parallels(const Adjacency& store, std::span<const HalfEdge> added, std::vector<std::uint8_t>& parallel);
   [[nodiscard]] std::uint32_t arity(const RegisteredQueryRelation& query_relation, std::span<const std::uint8_t> arriving,
                                     RelationId& only) const noexcept;
 
@@ -248,8 +251,6 @@ class DataGraph {
   BaseRelations relations_;
   std::vector<RegisteredQueryRelation> query_relations_;
   std::vector<std::array<Timestamp, 2>> newest_;  // by vertex; only if edges have slots
-  std::vector<std::uint8_t> base_parallel_;       // by base relation; only if edges have slots
-  std::vector<std::uint8_t> derived_parallel_;    // by derived relation
   std::uint64_t edges_ = 0;
   std::uint64_t staged_edges_ = 0;
   bool tracked_ = false;
@@ -266,14 +267,17 @@ class DataGraph {
 
 template <class Visit>
 void DataGraph::for_each_parallel(VertexId tail, VertexId head, LabelId label, Visit&& visit) const {
-  const Direction direction = direction_of({tail, head, 0}, true);
-  const RelationId relation = relations_.find(direction, label, dictionary.label(head));
-  if (relation == no_relation || tail >= base_.vertices()) return;
-  const std::span<const std::uint32_t> ids = base_.ids(tail, relation);
-  const auto first = std::lower_bound(ids.begin(), ids.end(), head);
-  if (first == ids.end() || *first != head) return;
-  const std::uint32_t* tags = base_.payload(tail, relation, head);
-  for (auto at = first; at != ids.end() && *at == head; ++at) visit(static_cast<Slot>(tags[at - first] >> 1));
+  if (std::max(tail, head) >= base_.vertices()) return;
+  const bool from_tail = shorter_end({tail, head, 0}) == tail;
+  const VertexId neighbour = from_tail ? head : tail;
+  const RelationId relation = relations_.find(direction_of({tail, head, 0}, from_tail), label, dictionary.label(neighbour));
+  if (relation == no_relation) return;
+  const std::uint32_t* ids = nullptr;
+  const std::uint32_t* tags = nullptr;
+  std::uint32_t size = 0;
+  base_.find(from_tail ? tail : head, relation, ids, tags, size);
+  for (const std::uint32_t* at = std::lower_bound(ids, ids + size, neighbour); at != ids + size && *at == neighbour; ++at)
+    visit(static_cast<Slot>(tags[at - ids] >> 1));
 }
 
 template <class Visit>

@@ -38,6 +38,8 @@ class Dictionary {
   }
   void fetch_slot(std::uint32_t hash) const noexcept { index_.prefetch(hash); }
   void fetch_key(std::uint32_t hash) const noexcept;
+  /// The vertex that find would compare first, or invalid_vertex. It may have another id.
+  [[nodiscard]] VertexId peek(std::uint32_t hash) const noexcept { return index_.peek(hash); }
   void fetch_text(std::uint32_t hash) const noexcept;
 
   /// Creates a vertex for `id`, which must not have one. The vertex is undeclared. Throws Error if all 2^31 - 1 numbers are in

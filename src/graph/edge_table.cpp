@@ -18,8 +18,8 @@ void EdgeTable::grow() {
   state_.reserve(room);  // the last: if one fails, all try again
 }
 
-KeyId EdgeTable::intern_key(const Id& key) {
-  if (const KeyId known = key_ids_.find(key); known != no_key) return known;
+KeyId EdgeTable::intern_key(const Id& key, std::uint32_t hash) {
+  if (const KeyId known = key_ids_.find(key, hash); known != no_key) return known;
   const std::size_t numbers = std::size_t{key_ids_.capacity()} + 1;
   if (numbers > slot_of_key_.size()) {
     slots_of_key_.reserve(std::max(numbers, 2 * slot_of_key_.size()));

@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "base/prefetch.hpp"
 #include "base/types.hpp"
 #include "deltamatch/attribute.hpp"
 #include "deltamatch/id.hpp"
@@ -64,10 +65,32 @@ class EdgeTable {
 
   /// The number of a key that an edge has, before the present batch or in it, or no_key.
   [[nodiscard]] KeyId find_key(const Id& key) const noexcept { return key_ids_.find(key); }
+  /// The same with the key's hash. For loops over many keys: fetch_index, fetch_key and fetch_edge prefetch what finding a key
+  /// and its edge reads. Call them in this order with other work in between.
+  [[nodiscard]] std::uint32_t hash(const Id& key) const noexcept { return key_ids_.hash(key); }
+  [[nodiscard]] KeyId find_key(const Id& key, std::uint32_t hash) const noexcept { return key_ids_.find(key, hash); }
+  void fetch_index(std::uint32_t hash) const noexcept { key_ids_.fetch_slot(hash); }
+  void fetch_key(std::uint32_t hash) const noexcept {
+    key_ids_.fetch_key(hash);
+    const KeyId key = key_ids_.peek(hash);
+    if (key != no_key) fetch_line(&slot_of_key_[key]);
+  }
+  void fetch_edge(std::uint32_t hash) const noexcept {
+    key_ids_.fetch_text(hash);
+    const KeyId key = key_ids_.peek(hash);
+    if (key != no_key && slot_of_key_[key] != no_slot) fetch(slot_of_key_[key]);
+  }
+  /// Prefetches the ends and the state of a slot.
+  void fetch(Slot slot) const noexcept {
+    fetch_line(&state_[slot]);
+    fetch_line(&tails_[slot]);
+    fetch_line(&heads_[slot]);
+  }
   /// The slot that the edge with this key had before the present batch, or no_slot.
   [[nodiscard]] Slot settled_slot(KeyId key) const noexcept { return slot_of_key_[key]; }
   /// Returns the number of a key, a new one if needed. A new one must get a slot, or forget_key. Strong guarantee.
-  KeyId intern_key(const Id& key);
+  KeyId intern_key(const Id& key, std::uint32_t hash);
+  KeyId intern_key(const Id& key) { return intern_key(key, hash(key)); }
   /// Frees the number of a key that no slot has.
   void forget_key(KeyId key) noexcept;
   /// Whether an edge has had this slot since before the present batch, with these ends.

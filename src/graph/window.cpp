@@ -83,7 +83,12 @@ void Window::collect(const DataGraph& graph, Timestamp watermark, std::vector<Ex
   const auto take_waiting = [&](const Entry& entry) {
     if (take(entry)) taken_.push_back(entry);
   };
-  for (; next_ < queue_.size() && queue_[next_].time <= edge; ++next_) take(queue_[next_]);
+  const auto next = [&](std::size_t at) { return at < queue_.size() && queue_[at].time <= edge ? &queue_[at].edge : nullptr; };
+  for (std::size_t lead = DataGraph::prefetch_lead; lead > 0; --lead) graph.prefetch_ahead(next, next_ - lead);
+  for (; next_ < queue_.size() && queue_[next_].time <= edge; ++next_) {
+    graph.prefetch_ahead(next, next_);
+    take(queue_[next_]);
+  }
   front_ = std::max(front_, bucket_of(edge));
   if (last_bucket_ <= front_) last_ = nullptr;
   for (auto at = buckets_.begin(); at != buckets_.end() && at->first <= front_; at = buckets_.erase(at)) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -60,6 +61,70 @@ TEST(Workers, NoTwoChunksAtOnceUnderOneWorker) {
     EXPECT_FALSE(shared);
     EXPECT_EQ(std::accumulate(sums.begin(), sums.end(), std::uint64_t{0}), 2000U * 1999U / 2);
   }
+}
+
+TEST(Workers, LoopsOfABodyForWhichThreadsStandBy) {
+  for (const unsigned threads : {1U, 2U, 3U, 8U}) {
+    Workers workers(threads);
+    for (int round = 0; round < 20; ++round) {
+      const auto caller = std::this_thread::get_id();
+      std::uint64_t seen = 0;
+      workers.stand_by([&] {
+        EXPECT_EQ(std::this_thread::get_id(), caller);
+        for (std::size_t n : {1, 7, 8, 100, 1000, 3, 2, 5000}) {
+          std::vector<std::uint64_t> sums(workers.size());  // not atomic, so ThreadSanitizer notices what is shared
+          std::vector<std::uint8_t> visits(n);
+          workers.for_each(n, 3, [&](unsigned worker, std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) {
+              sums[worker] += i;
+              ++visits[i];
+            }
+          });
+          EXPECT_EQ(std::accumulate(sums.begin(), sums.end(), std::uint64_t{0}), n * (n - 1) / 2);
+          EXPECT_EQ(std::ranges::count(visits, 1), static_cast<std::ptrdiff_t>(n));
+          workers.stand_by([&] {
+            workers.for_each(n, 2, [&](unsigned, std::size_t begin, std::size_t end) {
+              for (std::size_t i = begin; i < end; ++i) visits[i] = 2;
+            });
+          });
+          EXPECT_EQ(std::ranges::count(visits, 2), static_cast<std::ptrdiff_t>(n));
+          seen += n;
+        }
+      });
+      EXPECT_EQ(seen, 6121U);
+    }
+  }
+}
+
+TEST(Workers, ThreadsThatStandByTakePartAtOnce) {
+  Workers workers(3);
+  std::atomic<unsigned> present{0};
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  workers.stand_by([&] {
+    for (unsigned loop = 1; loop <= 100; ++loop) {
+      // Each chunk waits for the others: the loop ends only if three threads run it at once.
+      workers.for_each(3, 1, [&](unsigned, std::size_t, std::size_t) {
+        ++present;
+        while (present < 3 * loop && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+      });
+    }
+  });
+  EXPECT_EQ(present, 300U);
+  EXPECT_LT(std::chrono::steady_clock::now(), deadline) << "the chunks did not run at once";
+}
+
+TEST(Workers, WhatABodyThrowsReachesTheCaller) {
+  Workers workers(4);
+  EXPECT_THROW(workers.stand_by([] { throw std::runtime_error("body"); }), std::runtime_error);
+  EXPECT_THROW(workers.stand_by([&] {
+    workers.for_each(100, 1, [](unsigned, std::size_t begin, std::size_t) {
+      if (begin == 50) throw std::runtime_error("loop");
+    });
+  }),
+               std::runtime_error);
+  std::atomic<int> sum{0};
+  workers.stand_by([&] { workers.for_each(10, 1, [&](unsigned, std::size_t, std::size_t) { ++sum; }); });
+  EXPECT_EQ(sum, 10);
 }
 
 TEST(Workers, SeveralThreadsTakePartTheCallerAsWorker0) {

@@ -1,0 +1,86 @@
+// Finds the places of a delta's entries in the settled lists. Many searches run side by side.
+//
+// Settling finds them, because it must load the lists anyway. Only the places of added entries with tags are found before,
+// while the batch is staged: they tell which lists have several entries of one neighbour.
+#include <algorithm>
+#include <array>
+
+#include "base/prefetch.hpp"
+#include "graph/adjacency.hpp"
+
+namespace deltamatch::graph {
+
+namespace {
+
+// Number of searches that run side by side: about as many cache misses as a core can have in flight.
+constexpr std::size_t search_lanes = 32;
+// How far ahead rows are prefetched.
+constexpr std::size_t prefetch_distance = 16;
+
+}  // namespace
+
+template <bool tagged>
+void Adjacency::find_places(std::span<const DeltaRow> deltas, bool settling) noexcept {
+  std::array<Search, search_lanes> lanes;
+  std::size_t count = 0;
+  const auto add = [&](const Row& row, const DeltaSlice& slice, Entries& entries, std::uint32_t begin, std::uint32_t end) {
+    if (slice.begin == slice.end) {
+      std::fill(entries.places.begin() + begin, entries.places.begin() + end, slice.begin);
+      return;
+    }
+    for (std::uint32_t i = begin; i < end; ++i) {
+      const std::uint32_t tag = tagged ? entries.payload[i] : 0;
+      lanes[count++] = {row.ids(), row.ids() + row.capacity, slice.begin, slice.end - slice.begin, entries.ids[i],
+                        tag,       &entries.places[i]};
+      if (count < search_lanes) continue;
+      search<tagged>(lanes);
+      count = 0;
+    }
+  };
+  for (const DeltaRow& delta : deltas.first(std::min(deltas.size(), prefetch_distance))) prefetch(delta.vertex);
+  for (std::size_t i = 0; i < deltas.size(); ++i) {
+    if (i + prefetch_distance < deltas.size()) prefetch(deltas[i + prefetch_distance].vertex);
+    const DeltaRow& delta = deltas[i];
+    const Row& row = rows_[delta.vertex];
+    if (delta.empties) continue;
+    fetch_line(row.block);
+    fetch_line(row.ids() + delta.total);
+    for (std::uint32_t s = delta.first_slice; s < delta.end_slice; ++s) {
+      const DeltaSlice* slice = &delta_slices_[s];
+      if (settling && tagged) {  // they are known
+        for (std::uint32_t a = slice[0].added_begin; a < slice[1].added_begin; ++a) fetch_line(row.ids() + added_.places[a]);
+      } else {
+        add(row, *slice, added_, slice[0].added_begin, slice[1].added_begin);
+      }
+      if (settling) add(row, *slice, removed_, slice[0].removed_begin, slice[1].removed_begin);
+    }
+  }
+  search<tagged>(std::span(lanes).first(count));
+}
+
+// Halves all ranges in step and compares without branches. A single search would wait at each step, for memory and for a
+// mispredicted branch.
+template <bool tagged>
+void Adjacency::search(std::span<Search> lanes) noexcept {
+  const auto less = [](const Search& lane, std::uint32_t at) {
+    const std::uint32_t id = lane.ids[at];
+    if (tagged && id == lane.id) [[unlikely]]
+      return lane.tags[at] < lane.tag;
+    return id < lane.id;
+  };
+  std::uint32_t longest = 0;
+  for (const Search& lane : lanes) longest = std::max(longest, lane.size);
+  for (; longest > 1; longest -= longest / 2) {
+    for (Search& lane : lanes) {
+      const std::uint32_t half = lane.size / 2;
+      lane.begin += half * static_cast<std::uint32_t>(less(lane, lane.begin + half));
+      lane.size -= half;
+    }
+  }
+  for (const Search& lane : lanes) *lane.place = lane.begin + static_cast<std::uint32_t>(less(lane, lane.begin));
+}
+
+template void Adjacency::find_places<true>(std::span<const DeltaRow> deltas, bool settling) noexcept;
+template void Adjacency::find_places<false>(std::span<const DeltaRow> deltas, bool settling) noexcept;
+
+}  // namespace deltamatch::graph
