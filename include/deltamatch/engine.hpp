@@ -57,7 +57,7 @@ struct EngineOptions {
   friend bool operator==(const EngineOptions&, const EngineOptions&) = default;
 };
 
-/// Where listed matches of a batch are stored until its matching has succeeded.
+/// Where listed matches are stored until all are found, because they come in the order of their ids.
 struct SpoolOptions {
   /// Bytes in memory; matches beyond go to a temporary file. Each thread also buffers a few thousand matches.
   std::uint64_t memory = std::uint64_t{1} << 30;
@@ -122,7 +122,7 @@ class Engine {
   /// Sets a query's budget from the next batch on. Throws Error if the query does not exist.
   void budget(QueryId query, const QueryBudget& budget);
 
-  /// Takes effect with the next batch.
+  /// Takes effect with the next batch, or the next listing in order.
   void spool(const SpoolOptions& options);
 
   /// The default limit of distinct vertex labels, and of distinct edge labels, at one time. The empty label does not count.
@@ -165,7 +165,8 @@ class Engine {
   [[nodiscard]] std::optional<Timestamp> watermark() const noexcept;
 
   /// Matches the whole graph in its current state. Listed matches go to `sink` as `added` during matching, which waits for the
-  /// sink. So memory is bounded for any number of matches. If it throws, portions that were flushed stay written. Throws
+  /// sink, or after it (StaticOptions::in_order). So memory is bounded for any number of matches. If it throws, portions that
+  /// were flushed stay written. Throws
   /// Error(configuration) if there is a sink and the query does not list.
   StaticResult match(const Query& query, const StaticOptions& options = {}, MatchSink* sink = nullptr);
 

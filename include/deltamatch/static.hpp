@@ -37,6 +37,10 @@ struct StaticOptions {
   /// whose vertices are interchangeable, and a graph in which parallel edges do not multiply matches of a clique.
   CountFrom count_from = CountFrom::automatic;
   std::optional<std::uint64_t> limit{};  ///< list at most this many matches (requires query.list)
+  /// List in the order of ids, so equal graphs give equal listings. Of a query with paths, each length is a listing of its own.
+  /// The matches wait as those of a batch do (Engine::spool), and the sink gets them once all are found. If the run is stopped
+  /// or times out, the sink gets a part of them, or none.
+  bool in_order = false;
   /// Counted from the call. The run stops within milliseconds of it, except while it makes derived lists for a wildcard or a
   /// simple graph for a clique. (Vertices are numbered by degree only if enough time is left for that.)
   std::optional<std::chrono::nanoseconds> timeout{};

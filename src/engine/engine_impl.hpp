@@ -87,7 +87,7 @@ struct Engine::Impl {
     return !capabilities.whole_graph || !matcher->takes_whole(whole.query.mode, whole.induced);
   }
   engine::StaticScene scene(bool cpu) {
-    return {graph, cpu ? on_cpu() : *matcher, workers, watermark, standing.empty() && !window};
+    return {graph, cpu ? on_cpu() : *matcher, workers, watermark, standing.empty() && !window, listing.spooling()};
   }
 
   engine::CliqueScene clique_scene() {

@@ -28,6 +28,7 @@ class BatchListing {
   };
 
   void configure(const SpoolOptions& options) { spool_.configure(options); }
+  [[nodiscard]] const SpoolOptions& spooling() const noexcept { return spool_.options(); }
 
   /// Begins a batch and makes itself the taker of the tasks that list matches. `deliveries` holds the delivery of each task.
   /// - `differ`: a match that is listed under both signs counts under neither. A rebound vertex needs this: such a match is the

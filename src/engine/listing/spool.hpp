@@ -1,4 +1,4 @@
-// Holds the listed matches of a batch until it succeeds: in memory up to a bound, beyond that in a temporary file.
+// Holds listed matches until all are found: in memory up to a bound, beyond that in a temporary file.
 //
 // Matches come in runs that are sorted by id. Once the runs in memory outgrow the bound, they are merged into one run per list
 // and appended to the file. So the file holds few long runs, even if small ones come in. Reading merges all runs of a list.
@@ -33,6 +33,7 @@ class Spool {
   class Reader;
 
   void configure(const SpoolOptions& options);
+  [[nodiscard]] const SpoolOptions& options() const noexcept { return options_; }
   /// Begins a batch with one empty list per shape. Without `keep`, matches are only counted and digested. `stop` may be null
   /// and must outlive the batch; once it is set, `add` throws Stopped.
   void open(std::span<const Shape> shapes, bool keep = true, const StopFlag* stop = nullptr);

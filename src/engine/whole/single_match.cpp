@@ -25,6 +25,7 @@ StaticResult match_single(const StaticScene& scene, const Query& query, const St
   scene.graph.resolve_all();
   const match::QueryTask task{&bound, nullptr, true};
   WholeListing listing(scene.graph, scene.watermark, task, {}, options.limit, stop, sink, [] {});
+  if (options.in_order) listing.put_in_order(scene.spool);
   const std::vector<graph::Resolved> resolved = scene.graph.resolved();
   const auto aged = aged_in_whole(bound, scene.watermark);
   const graph::Dictionary& dictionary = scene.graph.dictionary;
@@ -38,8 +39,9 @@ StaticResult match_single(const StaticScene& scene, const Query& query, const St
     match::find_single(bound, resolved, aged, vertices, found);
     if (found.count > 0) listing.take(found);
   });
+  listing.finish();
   StaticResult result;
-  result.matches = listing.written();
+  result.matches = listing.taken();
   if (options.query.list) result.digest = listing.digest();
   if (listing.beyond_limit()) {
     result.shortfall = Shortfall::limit;

@@ -104,6 +104,7 @@ class Run {
     if (!options.query.list) return;
     listing_.emplace(scene_.graph, scene_.watermark, task_, variant.paths, options.limit, stop_, sink,
                      [this] { report_found(); });
+    if (options.in_order) listing_->put_in_order(scene_.spool);
     task_.taker = &*listing_;
     if (limits_records()) task_.beyond_limit = &stop_;
     task_.steps = first_steps;
@@ -121,6 +122,7 @@ class Run {
       begins_again_ = false;
       try_every_edge();
     }
+    if (listing_) listing_->finish();
     StaticResult result;
     result.filter = filtering_.take_report();
     result.edge_labels = edge_labels_read(bound_);
@@ -137,7 +139,7 @@ class Run {
   }
 
  private:
-  [[nodiscard]] Count matches() const { return listing_ ? listing_->written() : match::total(task_, found_[0].plans); }
+  [[nodiscard]] Count matches() const { return listing_ ? listing_->taken() : match::total(task_, found_[0].plans); }
 
   /// The query relations must be resolved.
   [[nodiscard]] FilterCase filter_case() const {
@@ -283,7 +285,7 @@ class Run {
     scene_.matcher.match(scene_.graph, {&work, 1}, {&task_, 1}, found_, &stop, steps);
   }
 
-  [[nodiscard]] std::uint64_t matches_left() const { return options_.limit ? *options_.limit - listing_->written() : 0; }
+  [[nodiscard]] std::uint64_t matches_left() const { return options_.limit ? *options_.limit - listing_->taken() : 0; }
 
   void deliver() {
     left_.insert(left_.end(), found_[0].left.begin(), found_[0].left.end());

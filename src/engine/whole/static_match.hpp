@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/parallel.hpp"
+#include "deltamatch/engine.hpp"
 #include "deltamatch/filter.hpp"
 #include "deltamatch/id.hpp"
 #include "deltamatch/match.hpp"
@@ -24,6 +25,7 @@ struct StaticScene {
   Workers& workers;
   std::optional<Timestamp> watermark;
   bool may_renumber = false;  ///< nobody else uses the numbers of vertices
+  SpoolOptions spool{};       ///< for a listing in order
 };
 
 /// The plans by which match_whole matches the query. If `anchor` is given, all plans begin with that query edge. A listing that

@@ -8,10 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "deltamatch/engine.hpp"
 #include "deltamatch/id.hpp"
 #include "deltamatch/match.hpp"
 #include "deltamatch/result.hpp"
 #include "engine/listing/delivery.hpp"
+#include "engine/listing/spool.hpp"
 #include "graph/data_graph.hpp"
 #include "match/counted_filter.hpp"
 #include "match/matcher.hpp"
@@ -45,6 +47,14 @@ class WholeListing final : public match::RecordTaker {
         sink_(sink),
         progress_(std::move(progress)) {}
 
+  /// From now on, matches wait for `finish`, which writes them in the order of their ids.
+  void put_in_order(const SpoolOptions& options) {
+    in_order_ = true;
+    spool_.configure(options);
+    const Spool::Shape shape{task_->query->vertices(), task_->query->edges.size()};
+    spool_.open({&shape, 1}, sink_ != nullptr);
+  }
+
   void take(const match::Records& records, match::Pass /*pass*/) override {
     if (records.plans.empty()) return;
     if (!task_->query->counts_something()) return write(delivery_.translate(*graph_, *task_, records));
@@ -58,21 +68,33 @@ class WholeListing final : public match::RecordTaker {
   /// Takes matches of a query of one vertex.
   void take(const match::FoundMatches& found) { write(delivery_.translate(*graph_, found)); }
 
-  [[nodiscard]] std::uint64_t written() const noexcept { return written_; }
+  /// Writes what waits, unless the run was stopped. Call it once all is taken.
+  void finish() {
+    if (!in_order_ || sink_ == nullptr) return;
+    Delivery::Writer writer(delivery_, *graph_, {.time = watermark_}, *sink_);
+    const auto goes_on = [&] { return beyond_limit_ || !stop_->load(); };
+    for (Spool::Reader reader = spool_.read(0); goes_on() && reader.next();) writer.write(reader.match());
+    sink_->flush();
+  }
+
+  /// The number of matches taken.
+  [[nodiscard]] std::uint64_t taken() const noexcept { return taken_; }
   [[nodiscard]] const MatchDigest& digest() const noexcept { return digest_; }
   [[nodiscard]] bool beyond_limit() const noexcept { return beyond_limit_; }
 
  private:
   void write(Delivery::Batch&& batch) {
     const std::scoped_lock turn(mutex_);
-    if (limit_ && batch.ids.size() > *limit_ - written_) {
-      batch.keep_first(*limit_ - written_);
+    if (limit_ && batch.ids.size() > *limit_ - taken_) {
+      batch.keep_first(*limit_ - taken_);
       beyond_limit_ = true;
       stop_->store(true);
     }
-    written_ += batch.ids.size();
+    taken_ += batch.ids.size();
     digest_.add({batch.digest.high, batch.digest.low});
-    if (sink_ != nullptr) {
+    if (in_order_) {
+      spool_.add(0, std::move(batch));
+    } else if (sink_ != nullptr) {
       delivery_.write(*graph_, batch, {.time = watermark_}, *sink_);
       sink_->flush();
     }
@@ -87,8 +109,10 @@ class WholeListing final : public match::RecordTaker {
   match::StopFlag* stop_;
   MatchSink* sink_;
   std::function<void()> progress_;
+  bool in_order_ = false;
+  Spool spool_;  // what waits
   std::mutex mutex_;
-  std::uint64_t written_ = 0;
+  std::uint64_t taken_ = 0;
   MatchDigest digest_;
   bool beyond_limit_ = false;
 };

@@ -218,6 +218,62 @@ TEST(Spool, ABatchTellsTheSameWhateverFitsIntoMemory) {
   }
 }
 
+TEST(Spool, AListingInOrderIsTheSameForEqualGraphs) {
+  for (const char* pattern : {"(a)--(b)--(c)", "(a)-[*1..2]-(b)", "(a) WHERE COUNT { (a)--(b) } >= 1"}) {
+    std::vector<std::string> told;
+    for (const std::uint64_t memory : {std::uint64_t{1} << 30, std::uint64_t{0}, std::uint64_t{300'000}}) {
+      for (const unsigned threads : {1U, 3U}) {
+        Engine engine({.directed = false, .threads = threads});
+        if (threads == 3) {  // the vertices get other numbers
+          engine.load(star(200));
+          engine.load(star(100, UpdateKind::delete_edge));
+        }
+        engine.load(star(250));
+        engine.spool({.memory = memory, .folder = {}});
+        Lines lines;
+        StaticOptions options;
+        options.query.list = true;
+        options.in_order = true;
+        const StaticResult result = engine.match(parse_pattern(pattern, "query"), options, &lines);
+        EXPECT_TRUE(result.complete());
+        EXPECT_EQ(result.matches, Count{lines.lines.size()});
+        if (told.empty()) told = lines.lines;
+        EXPECT_TRUE(lines.lines == told) << pattern;
+      }
+    }
+    const bool has_paths = std::string_view(pattern).find('*') != std::string_view::npos;
+    EXPECT_TRUE(has_paths || std::is_sorted(told.begin(), told.end())) << pattern;
+    EXPECT_GE(told.size(), 250U) << pattern;
+  }
+}
+
+TEST(Spool, AListingInOrderKeepsToItsLimit) {
+  Engine engine({.directed = false, .threads = 3});
+  engine.load(star(250));
+  Lines lines;
+  StaticOptions options;
+  options.query.list = true;
+  options.in_order = true;
+  options.limit = 100;
+  const StaticResult result = engine.match(parse_pattern("(a)--(b)--(c)", "query"), options, &lines);
+  EXPECT_EQ(result.shortfall, Shortfall::limit);
+  EXPECT_EQ(lines.lines.size(), 100U);
+  EXPECT_TRUE(std::is_sorted(lines.lines.begin(), lines.lines.end()));
+}
+
+TEST(Spool, AListingInOrderThatIsStoppedWritesNoMore) {
+  Engine engine({.directed = false, .threads = 3});
+  engine.load(star(250));
+  Lines lines;
+  StaticOptions options;
+  options.query.list = true;
+  options.in_order = true;
+  options.timeout = std::chrono::nanoseconds(0);
+  const StaticResult result = engine.match(parse_pattern("(a)--(b)--(c)", "query"), options, &lines);
+  EXPECT_EQ(result.shortfall, Shortfall::timeout);
+  EXPECT_LT(lines.lines.size(), 31'125U);
+}
+
 std::string error_of(const std::function<void()>& call) {
   try {
     call();
