@@ -261,6 +261,29 @@ TEST_F(InputTest, ATopicOfAnExpressionThatIsGoneLeavesTheOthers) {
               HasSubstr("ends at offset 0, but offset 1 is needed next"));
 }
 
+TEST_F(InputTest, ThePartitionThatIsLeftGivesNothingUntilItIsResumed) {
+  const std::string topic = unique("t");
+  make_topic(topic, 2);
+  constexpr int count = 100;
+  Writer writer;
+  for (int i = 0; i < count; ++i) writer.write(topic, 0, std::to_string(i));
+  writer.flush();
+  Input input(cluster, of({topic}));
+  begin(input);
+  EXPECT_THAT(values(input, 2), ElementsAre("0:0", "0:1"));
+  input.leave(0);  // while messages wait that were handed over together with the last one
+  writer.write(topic, 1, "of the other");
+  writer.flush();
+  EXPECT_THAT(values(input, 1), ElementsAre("1:of the other"));
+  EXPECT_FALSE(input.poll(500ms));
+  EXPECT_EQ(input.seen(0), 2);
+  input.resume(0);
+  std::vector<std::string> rest;
+  for (int i = 2; i < count; ++i) rest.push_back("0:" + std::to_string(i));
+  EXPECT_EQ(values(input, count - 2), rest) << "each once, in order";
+  EXPECT_FALSE(input.poll(500ms));
+}
+
 TEST_F(InputTest, InputThatIsGoneIsNamed) {
   const std::string topic = unique("t");
   make_topic(topic, 1);
