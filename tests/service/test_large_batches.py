@@ -24,11 +24,12 @@ class LargeBatches(ServiceTest):
         self.broker.create(self.input)
         self.file = self.dir / "alerts.jsonl"
 
-    def configure(self, timeout, **changes):
+    def configure(self, timeout, queries=None, **changes):
         """Transactions use at most a quarter of their timeout, so one of these batches needs several if a record is slow."""
         self.config(transaction_timeout=timeout, state__snapshot_every="1h",
                     sinks={"alerts": {"type": "kafka", "topic": self.alerts}, "file": {"type": "file", "path": str(self.file)}},
-                    queries=[{"name": "wide", "pattern": PATTERN, "sinks": ["alerts", "file"]}], **changes)
+                    queries=[{"name": name, "pattern": pattern, "sinks": ["alerts", "file"]} for name, pattern in (queries or {"wide": PATTERN}).items()],
+                    **changes)
 
     def build_hub(self, hub):
         """Sends all edges except the one that creates every path at once."""
@@ -143,6 +144,16 @@ class LargeBatches(ServiceTest):
         for segment in (self.dir / "state").glob("log-*"):
             segment.unlink()
         self.finish(360_000)
+
+    def test_a_lost_log_does_not_change_the_order_of_the_queries(self):
+        """The alerts of one query come after those of another, so the first missing one depends on their order."""
+        self.configure("3s", queries={"wide": PATTERN, "out": "(b)-[:BRIDGE]->(c)-[:OUT]->(d)"})
+        self.build_hub(400)
+        self.killed_between_two_transactions()
+        self.assertEqual([record["queries"] for record in self.commit_records() if "published" in record][-1], ["wide", "out"])
+        for segment in (self.dir / "state").glob("log-*"):
+            segment.unlink()
+        self.finish(160_400)
 
     def test_another_instance_publishes_the_rest(self):
         self.configure("3s")

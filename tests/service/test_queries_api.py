@@ -58,6 +58,11 @@ class QueriesApi(ServiceTest):
         openapi.check_answer(method, path, answer.status, headers, body)
         return answer
 
+    def put(self, service, name="pair", pattern=PAIR, status=200, **more):
+        answer = self.curl(service, f"/v1/queries/{name}", "-X", "PUT", "-d", json.dumps({"pattern": pattern, **more}))
+        self.assertEqual(answer.status, status, answer.text)
+        return answer
+
     def create(self, service, name="pair", pattern=PAIR, **more):
         answer = self.curl(service, "/v1/queries", "-d", json.dumps({"name": name, "pattern": pattern, **more}))
         self.assertEqual(answer.status, 201, answer.text)
@@ -127,6 +132,52 @@ class Changes(QueriesApi):
         service = self.start()
         self.send(service, edge(9, 10))
         self.assertEqual(len(self.alerts_of("pair")), 2, "a restart reports nothing again")
+
+    def test_a_put_reports_existing_matches_on_request(self):
+        self.configure()
+        service = self.start()
+        self.send(service, edge(1, 2), edge(2, 1), edge(3, 4), edge(4, 3))
+        made = self.put(service, status=201, report_existing=True)
+        self.assertEqual([(alert["batch"], alert["cause"]) for alert in self.alerts_of("pair")], [(made.body["batch"], [])] * 2)
+        self.assertEqual(self.marks()[made.body["batch"]]["over_http"], ["pair"])
+        self.assertEqual(self.names(service)["pair"]["matches"], {"new": 2, "removed": 0})
+        self.assertFalse(self.put(service, report_existing=True).body["changed"])
+        self.assertEqual(len(self.alerts_of("pair")), 2, "the same definition is reported once")
+
+        other = self.put(service, pattern=EDGE, report_existing=True)
+        self.assertEqual([alert["batch"] for alert in self.alerts_of("pair")][2:], [other.body["batch"]] * 4, "what replaces it is new")
+        self.put(service, pattern=PAIR)
+        self.assertEqual(len(self.alerts_of("pair")), 6, "nobody asked for those of this one")
+        self.put(service, pattern=PAIR, report_existing=True)
+        self.assertEqual(len(self.alerts_of("pair")), 6, "a query that stands is not new")
+        self.send(service, edge(5, 6), edge(6, 5))
+        self.assertEqual(len(self.alerts_of("pair")), 7)
+
+        before = len(self.marks()), self.names(service)
+        refused = self.put(service, pattern=EDGE, status=422, report_existing=True, budget={"matches": 5})
+        self.assertIn("the existing matches of 'pair' are more than 5 (budget.matches)", refused.body["error"])
+        refused = self.put(service, pattern=EDGE, status=422, report_existing=True, sinks=[])
+        self.assertIn("the query has no sink to report to", refused.body["error"])
+        self.assertEqual((len(self.marks()), self.names(service)), before, "what is refused changes nothing")
+        self.assertEqual(service.stop(), 0)
+        service = self.start()
+        self.assertEqual(len(self.alerts_of("pair")), 7, "a restart reports nothing again")
+        self.assertEqual(service.stop(), 0)
+
+    def test_a_suspended_query_that_is_put_again_reports_what_matched_meanwhile(self):
+        self.configure()
+        service = self.start()
+        hub = {"name": "hub", "pattern": "(a)-->(b)-->(c)", "report_existing": True}
+        self.put(service, **hub, status=201, budget={"matches": 5})
+        self.send(service, *[edge(f"s{i}", "hub") for i in range(10)], *[edge("hub", f"t{i}") for i in range(10)])
+        service.wait(lambda: self.names(service)["hub"]["state"] == "suspended", "suspension")
+        reported = {alert["id"] for alert in self.alerts_of("hub") if "id" in alert}
+        again = self.put(service, **hub, budget={"matches": 1000})
+        alerts = [alert for alert in self.alerts_of("hub") if alert.get("batch") == again.body["batch"]]
+        self.assertEqual(len(alerts), 100)
+        self.assertLess(len(reported), 100)
+        self.assertEqual(self.names(service)["hub"]["state"], "standing")
+        self.assertEqual(service.stop(), 0)
 
     def test_what_is_wrong_is_told_with_its_place(self):
         self.configure()
@@ -531,8 +582,8 @@ class Kills(QueriesApi):
             expected = set(self.marks()[-1].get("over_http", []))
             self.assertIn(expected, [known, known | {f"q{turn}"}, (known | {f"q{turn}"}) - {f"q{turn - 1}"}])
 
-    def test_a_large_back_fill_that_was_begun(self):
-        """The definition is committed with the first part of the batch, so whoever completes it knows the query."""
+    def begin_a_back_fill(self):
+        """Kills the service after the first part of a back-fill of 250,000 alerts. Returns how many that part has."""
         self.configure(transaction_timeout="4s")
         service = self.start()
         self.send(service, *[edge(f"s{i}", "hub") for i in range(500)], *[edge("hub", f"t{i}") for i in range(500)])
@@ -542,12 +593,33 @@ class Kills(QueriesApi):
         self.curl(service, "/v1/queries", "-d", json.dumps({"name": "path", "pattern": "(a)-->(b)-->(c)", "report_existing": True}))
         self.assertEqual(service.ended(), -signal.SIGKILL)
         self.assertIn("published", self.commit_records()[-1], "the batch was one transaction")
-        service = self.start()
+        return len(self.alerts_of("path"))
+
+    def check_back_fill(self, service):
+        self.assertIn("a batch is only partly published", service.log())
         self.assertIn("path", self.names(service))
-        alerts = self.alerts_of("path")
-        self.assertEqual(len(alerts), 250_000)
-        self.assertEqual(len({alert["id"] for alert in alerts}), 250_000)
+        ids = [alert["id"] for alert in self.alerts_of("path")]
+        self.assertEqual((len(ids), len(set(ids))), (250_000, 250_000))
+        self.assertEqual(ids, sorted(ids), "existing matches come in the order of their ids")
         self.assertEqual(service.stop(), 0)
+
+    def test_a_large_back_fill_that_was_begun(self):
+        """The definition is committed with the first part of the batch, so whoever completes it knows the query."""
+        self.begin_a_back_fill()
+        self.check_back_fill(self.start())
+
+    def test_a_large_back_fill_that_was_begun_and_whose_state_is_lost(self):
+        first = self.begin_a_back_fill()
+        self.assertTrue(0 < first < 250_000, first)
+        subprocess.run(["rm", "-rf", self.dir / "state"], check=True)
+        self.check_back_fill(self.start())
+
+    def test_a_standby_completes_a_large_back_fill(self):
+        config = self.configure(name="standby.yaml", state={"directory": str(self.dir / "standby")}, transaction_timeout="4s")
+        self.configure(transaction_timeout="4s")
+        self.start().stop()
+        self.begin_a_back_fill()
+        self.check_back_fill(self.start(config))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@
 #include "ingest/service/alert/router.hpp"
 #include "ingest/service/loop/backlog.hpp"
 #include "ingest/service/loop/commit.hpp"
+#include "ingest/service/loop/existing_matches.hpp"
 #include "ingest/service/loop/large_batch.hpp"
 #include "ingest/service/loop/standing_queries.hpp"
 
@@ -19,8 +20,14 @@ namespace {
 constexpr std::string_view remedy =
     "restore the query for this start, or start the instance whose state directory holds the log of that batch";
 
-/// The queries that were standing after the batch, as configured now.
-std::vector<ServiceQuery> queries_of(const BegunBatch& begun, const CommitPoint& before) {
+/// The place of a query among those that stood, or behind all if the record of progress does not name it.
+std::size_t place_of(const BegunBatch& begun, const std::string& query) {
+  const std::vector<std::string>& names = begun.progress.queries;
+  return static_cast<std::size_t>(std::ranges::find(names, query) - names.begin());
+}
+
+/// The queries that were standing after the batch, as configured now and in the order of their alerts.
+std::vector<ServiceQuery> queries_of(const BegunBatch& begun) {
   std::vector<ServiceQuery> queries;
   for (const ActiveQuery& active : begun.progress.mark.queries) {
     const auto query = std::ranges::find_if(begun.options.queries, [&](const ServiceQuery& wanted) {
@@ -34,17 +41,10 @@ std::vector<ServiceQuery> queries_of(const BegunBatch& begun, const CommitPoint&
                               begun.progress.mark.batch, active.name),
                   remedy);
     }
-    const bool is_new = std::ranges::find(before.queries, active) == before.queries.end();
-    if (is_new && query->report_existing) {
-      throw Error(
-          ErrorKind::configuration, "state.directory",
-          fmt::format("batch {} is only partly published, and only its log has the order of the existing matches of query '{}'",
-                      begun.progress.mark.batch, active.name),
-          "start the instance whose state directory holds the log of that batch");
-    }
     queries.push_back(*query);
     queries.back().budget = {};  // the query kept within it
   }
+  std::ranges::stable_sort(queries, {}, [&](const ServiceQuery& query) { return place_of(begun, query.query.name); });
   return queries;
 }
 
@@ -66,7 +66,9 @@ void match_again(const BegunBatch& begun, Recovered& recovered, InputBatch batch
                      begun.options.engine.schema);
   StandingQueries standing(recovered.engine, router);
   recovered.engine.spool({.memory = match_memory, .folder = begun.directory.path()});
-  standing.replace(queries_of(begun, recovered.reached), recovered.reached.queries);
+  standing.replace(queries_of(begun), recovered.reached.queries, [&](std::span<const ServiceQuery> queries) {
+    static_cast<void>(list_existing(recovered.engine, router, queries, std::nullopt));
+  });
   recovered.engine.watch_vertices(mark.watches_vertices);
   Commit commit;
   BatchOptions options;
@@ -119,7 +121,7 @@ void publish_rest(const BegunBatch& begun, kafka::Transactions& transactions,
                       published == begun.progress.published.end() ? 0 : published->second});
   }
   // The first transaction had its dead letters, and its changes of queries.
-  LargeBatch batch(begun.options, mark, std::move(alerts), {}, nullptr, begun.journal);
+  LargeBatch batch(begun.options, mark, std::move(alerts), begun.progress.queries, {}, nullptr, begun.journal);
   batch.publish(transactions, begun.options.transaction_timeout,
                 [&] { progress(fmt::format("publishing the rest of batch {}", mark.batch)); });
 }

@@ -24,7 +24,6 @@ struct BegunBatch {
 /// Restores the log's entry for the batch, if another instance cut the batch or its log is lost. Matches the batch again, with
 /// the queries that were standing then. `recovered` is at the state before the batch, and at the state after it on return.
 /// `batch` is the input that the batch's mark cuts out. Throws Error(configuration) if its queries are no longer configured.
-/// Also throws if the order of its alerts cannot be repeated, because a query that reports existing matches was added.
 void match_again(const BegunBatch& begun, Recovered& recovered, InputBatch batch);
 
 /// Publishes the rest of the batch, which the log must hold, and commits it. `progress` gets a line of text regularly. Throws

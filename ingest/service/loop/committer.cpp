@@ -211,7 +211,8 @@ void Committer::commit_large(const Commit& commit) {
     if (sink.kind != SinkOptions::Kind::kafka || commit.alerts[s].empty()) continue;
     alerts.push_back({sink.name, sink.topic, commit.alerts[s], 0});
   }
-  LargeBatch batch(options_, commit.mark, std::move(alerts), {commit.letters, commit.changes}, &metrics_, journal_);
+  LargeBatch batch(options_, commit.mark, std::move(alerts), *commit.queries, {commit.letters, commit.changes}, &metrics_,
+                   journal_);
   batch.end_with([this] { return delivery_note(); });
   batch.publish(transactions_, limits_.give_up_after, [&] {
     const std::scoped_lock lock(mutex_);

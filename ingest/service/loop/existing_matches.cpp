@@ -98,6 +98,7 @@ std::optional<std::map<std::string, Count>> list_existing(Engine& engine, AlertR
     options.query = query.options;
     options.query.list = true;
     options.induced = query.options.induced;
+    options.in_order = true;  // whoever lists them again gets the same alerts
     if (!watch) {
       counts[query.query.name] = engine.match(query.query, options, &sink).matches;
       continue;
@@ -110,11 +111,15 @@ std::optional<std::map<std::string, Count>> list_existing(Engine& engine, AlertR
     const auto time = lower<std::chrono::nanoseconds>(budget.time, "budget.time", time_left, "existing.max_time");
     const auto matches = lower(budget.matches, "budget.matches", most.max_matches - before, "existing.max_matches");
     const Shown shown(watch->monitor, batch, query.query.name);
+    std::atomic<std::uint64_t> found = 0;
+    options.progress = [&](const StaticProgress& progress) {
+      found = static_cast<std::uint64_t>(progress.matches.value_or(0));
+    };
     options.timeout = time.value;
     options.limit = matches.value;
     options.stop = [&] {
       const std::chrono::duration<double> taken = Clock::now() - start;
-      watch->monitor->progress({taken.count(), QueryId{}, sink.matches() - before});
+      watch->monitor->progress({taken.count(), QueryId{}, found});
       return sink.full() || watch->monitor->stopping();
     };
     const StaticResult result = engine.match(query.query, options, &sink);

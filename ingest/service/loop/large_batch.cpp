@@ -16,9 +16,10 @@ constexpr std::size_t least_limit = 1024;  // a refused record of at most this s
 }  // namespace
 
 LargeBatch::LargeBatch(const ServiceOptions& options, const CommitPoint& mark, std::vector<TopicAlerts> alerts,
-                       const FirstRecords& first, Metrics* metrics, Journal& journal)
+                       const std::vector<std::string>& queries, const FirstRecords& first, Metrics* metrics, Journal& journal)
     : options_(options),
       mark_(mark),
+      queries_(queries),
       first_(first),
       metrics_(metrics),
       journal_(journal),
@@ -99,7 +100,7 @@ bool LargeBatch::put(kafka::RecordTaker& taker) {
   if (complete) {
     text_ = to_json(mark_);
   } else {
-    BatchProgress progress{mark_, {}};
+    BatchProgress progress{mark_, {}, queries_};
     for (std::size_t s = 0; s < sinks_.size(); ++s) {
       progress.published[sinks_[s].alerts.sink] = std::max(reached_[s].ids, sinks_[s].alerts.published);
     }

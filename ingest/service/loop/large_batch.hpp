@@ -39,9 +39,10 @@ struct FirstRecords {
 /// not change: they come from the log, or are matched again. It needs memory for 32 MiB of records in flight.
 class LargeBatch {
  public:
-  /// All arguments but `alerts` must outlive it, and so must what `first` refers to. `metrics` may be null.
-  LargeBatch(const ServiceOptions& options, const CommitPoint& mark, std::vector<TopicAlerts> alerts, const FirstRecords& first,
-             Metrics* metrics, Journal& journal);
+  /// `queries`: the names of those that stand, in the order of their alerts. All arguments but `alerts` must outlive it, and so
+  /// must what `first` refers to. `metrics` may be null.
+  LargeBatch(const ServiceOptions& options, const CommitPoint& mark, std::vector<TopicAlerts> alerts,
+             const std::vector<std::string>& queries, const FirstRecords& first, Metrics* metrics, Journal& journal);
 
   /// The last transaction also has this record in the commit topic, unless it is empty.
   void end_with(std::function<std::string()> record) { last_record_ = std::move(record); }
@@ -74,6 +75,7 @@ class LargeBatch {
 
   const ServiceOptions& options_;
   const CommitPoint& mark_;
+  const std::vector<std::string>& queries_;
   std::vector<Sink> sinks_;
   FirstRecords first_;
   Metrics* metrics_;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ingest/service/state/commit_point.hpp"
 
@@ -16,10 +17,11 @@ struct BatchProgress {
   CommitPoint mark;                                ///< the future commit record
   std::map<std::string, std::uint64_t> published;  ///< for each sink in Kafka, how many of its alerts with an id; the first
                                                    ///< ones
+  std::vector<std::string> queries;                ///< names of those that stood, in the order of their alerts
   friend bool operator==(const BatchProgress&, const BatchProgress&) = default;
 };
 
-/// Returns {"v":1,"published":{"alerts":250000},"mark":{…}}. The mark has the form of to_json(CommitPoint).
+/// Returns {"v":1,"published":{"alerts":250000},"queries":["ring"],"mark":{…}}. The mark has the form of to_json(CommitPoint).
 [[nodiscard]] std::string to_json(const BatchProgress& progress);
 
 /// Returns nothing if the text is no progress record. Throws Error at `where` for a damaged one.
