@@ -135,6 +135,12 @@ CASES = [
      LABELS | {"sink": "pager", "reason": "given_up"}, "The sink pager of deltamatch-a gave alerts up."),
     ("DeltamatchAlertsDropped", {series("deltamatch_alerts_dropped_total", 'sink="pager",reason="given_up"'): "3x60",
                                  series("deltamatch_alerts_dropped_total", 'sink="pager",reason="max_messages"'): "0x30 3x30"}, None, None),
+    ("DeltamatchAlertsLost", {series("deltamatch_log_events_total", 'level="error",event="alerts are lost with the log, unless the sink already has them"'): "_x30 1x30"},
+     LABELS, "deltamatch-a lost a log, and cannot make all alerts again that waited there."),
+    ("DeltamatchAlertsLost", {series("deltamatch_log_events_total", 'level="error",event="alerts of a query are lost with the log, because it has changed since"'): "0x30 1x30"},
+     LABELS, "deltamatch-a lost a log, and cannot make all alerts again that waited there."),
+    ("DeltamatchAlertsLost", {series("deltamatch_log_events_total", 'level="error",event="alerts are lost with the log, unless the sink already has them"'): "1x60",
+                              series("deltamatch_log_events_total", 'level="warn",event="log_lost"'): "_x30 1x30"}, None, None),  # long ago
     ("DeltamatchAlertsLeftOut", {series("deltamatch_alerts_dropped_total", 'sink="pager",reason="max_messages"'): "0x30 3x30"},
      LABELS | {"sink": "pager", "reason": "max_messages"}, "The sink pager of deltamatch-a did not show all alerts of a batch."),
     ("DeltamatchAlertsLeftOut", {series("deltamatch_alerts_dropped_total", 'sink="pager",reason="max_messages"'): "3x60",

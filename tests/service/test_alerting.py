@@ -14,6 +14,7 @@ import socket
 import subprocess
 import threading
 import time
+import urllib.request
 
 from harness import edge, main, random_updates, RING, ROOT, ServiceTest
 
@@ -295,9 +296,80 @@ class LostDirectory(Alerting):
         service = self.start()
         rings = {alert["id"] for alert in self.witness.alerts() if alert["query"] == "ring"}
         service.wait(lambda: rings <= {alert["id"] for alert in self.web.alerts()}, "the rings")
+        counted = service.metric("deltamatch_log_events_total")
+        self.assertEqual(counted['{event="alerts of a query are lost with the log, because it has changed since",level="error"}'], 1)
         self.assertEqual(service.stop(), 0)
         lost = [event for event in service.events() if event["event"].startswith("alerts of a query are lost")]
         self.assertEqual([event["query"] for event in lost], ["once"])
+
+    def test_alerts_of_a_query_that_was_changed_over_http_are_made_again(self):
+        """The topic of queries has the definition that stood in each batch."""
+        (self.dir / "token").write_text("0123456789-abcdefghij")
+        self.configure(queries=[{"name": "ring", "pattern": RING}], http__admin_token={"file": str(self.dir / "token")})
+        service = self.start()
+
+        def change(name, method, **definition):
+            request = urllib.request.Request(f"{service.url}/v1/queries/{name}", method=method, data=json.dumps(definition).encode() if definition else None,
+                                             headers={"Authorization": "Bearer 0123456789-abcdefghij"})
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                self.assertIn(answer.status, (200, 201))
+        self.web.down = True
+        change("path", "PUT", pattern=PATH)
+        change("pair", "PUT", pattern="(a)-->(b)-->(a)")
+        change("elsewhere", "PUT", pattern=PATH, sinks=["witness", "web"])
+        self.updates(200)
+        self.committed(service)
+        change("path", "PUT", pattern="(a)-->(b)<--(c)")
+        change("pair", "DELETE")
+        change("elsewhere", "PUT", pattern=PATH, sinks=["alerts"])  # the same matches for others
+        self.updates(200)
+        self.committed(service)
+        self.witnessed(service)
+        self.lose(service)
+        self.web.down = False
+        service = self.start()
+        told, got = self.check(service)
+        self.assertEqual(sorted(map(str, told)), sorted(map(str, got)))
+        self.assertEqual({alert["query"] for alert in self.web.alerts()}, {"ring", "path", "pair", "elsewhere"})
+        self.assertNotIn("are lost with the log", service.log())
+
+    def test_files_get_what_they_lack_and_dead_letters_too(self):
+        file = self.dir / "letters.jsonl"
+        self.configure(input={"topics": [{"name": self.input, "format": "json"}], "on_error": "dead-letter", "dead_letters": {"file": str(file)},
+                              "max_labels": 1})
+        copy = self.dir / "copy.jsonl"
+        config = self.last_config
+        config["sinks"]["copy"] = {"type": "file", "path": str(copy)}
+        (self.dir / "service.yaml").write_text(json.dumps(config))
+
+        def letters():
+            return [json.loads(line)["reason"] for line in file.read_text().splitlines()] if file.exists() else []
+        service = self.start()
+        for gone, bad in ((False, [b"no json", edge(900, 901, label="one"), edge(900, 902, label="two")]), (True, [b"none either"])):
+            before = letters()
+            self.web.down = True
+            self.updates(300)
+            self.send(bad)
+            self.updates(300)
+            self.committed(service)
+            self.witnessed(service)
+            service.wait(lambda: len(letters()) > len(before), "dead letters")
+            here = letters()
+            self.lose(service)
+            if gone:
+                file.unlink()
+            self.web.down = False
+            service = self.start()
+            service.wait(lambda: set(self.same()[0]) <= set(self.same()[1]), "what waited", 60)
+            self.settled(service, self.web)
+            if gone:
+                service.wait(letters, "the file")
+            self.assertEqual(letters(), here[len(before):] if gone else here, "what the file lacks, and nothing twice")
+            self.assertNotIn("are lost with the log", service.log())
+            service.wait(lambda: service.status()["sinks"]["copy"]["undelivered"] == 0, "the copy")
+            self.assertEqual([json.loads(line)["id"] for line in copy.read_text().splitlines()], [one[0] for one in self.same()[0]])
+        self.assertEqual(here, ["malformed", "label_limit", "malformed"])
+        self.assertEqual(service.stop(), 0)
 
     def test_another_instance_knows_what_waits(self):
         first = self.start(self.configure("first.yaml", "first"), log="first.log")

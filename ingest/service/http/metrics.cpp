@@ -121,6 +121,7 @@ struct Metrics::Series {
   Counter& updates =
       counters(registry, "deltamatch_updates_total", "Updates in committed batches, refused ones included.").Add({});
   Counter& batches = counters(registry, "deltamatch_batches_total", "Committed batches.").Add({});
+  Family<Counter>& events = counters(registry, "deltamatch_log_events_total", "Warnings and errors of the log.");
   Histogram& batch_seconds =
       histograms(registry, "deltamatch_batch_seconds", "Seconds from the first record of a batch to its commit.")
           .Add({}, buckets());
@@ -184,6 +185,10 @@ struct Metrics::Series {
       counters(registry, "deltamatch_snapshot_failures_total", "Snapshots that could not be written.").Add({});
   Counter& shared = counters(registry, "deltamatch_shared_snapshots_total", "Snapshots that were shared.").Add({});
   Counter& share_failures = counters(registry, "deltamatch_share_failures_total", "Failed tries to reach the share.").Add({});
+  Gauge& streams = gauges(registry, "deltamatch_alert_streams", "Open streams of alerts, such as those of live pages.").Add({});
+  Counter& cut_off = counters(registry, "deltamatch_alert_streams_cut_off_total",
+                              "Streams of alerts that ended because their client took nothing.")
+                         .Add({});
   Gauge& standby_ready =
       gauges(registry, "deltamatch_standby_ready", "1 if this instance stands by and could take over now.").Add({});
   Gauge& behind_batches =
@@ -319,6 +324,14 @@ void Metrics::doubtful_reading(std::string_view code) { series_->doubtful.Add({{
 
 void Metrics::partitions_missing(std::size_t count) { series_->missing.Set(static_cast<double>(count)); }
 
+void Metrics::event(Level level, std::string_view event) noexcept {
+  try {
+    const char* const name = level == Level::error ? "error" : "warn";
+    series_->events.Add({{"level", name}, {"event", text_of(event)}}).Increment();
+  } catch (...) {  // NOLINT(bugprone-empty-catch): no memory for the series; the log still has the event
+  }
+}
+
 void Metrics::record_shortened(std::string_view topic) { series_->shortened.Add({{"topic", text_of(topic)}}).Increment(); }
 
 void Metrics::dead_letters(RejectReason reason, std::uint64_t count) {
@@ -345,6 +358,12 @@ void Metrics::standby(bool ready, std::uint64_t behind_batches, double behind_se
   series_->standby_ready.Set(ready ? 1 : 0);
   series_->behind_batches.Set(static_cast<double>(behind_batches));
   series_->behind_seconds.Set(behind_seconds);
+}
+
+void Metrics::streams(std::size_t open, std::uint64_t cut_off) {
+  const std::lock_guard lock(series_->raising_mutex);
+  series_->streams.Set(static_cast<double>(open));
+  raise_to(series_->cut_off, static_cast<double>(cut_off));
 }
 
 void Metrics::alerts_suppressed(std::string_view query, std::string_view sink, std::uint64_t count) {

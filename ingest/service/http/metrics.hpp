@@ -15,6 +15,7 @@
 #include "deltamatch/statistics.hpp"
 #include "deltamatch/update.hpp"
 #include "ingest/service/alert/deliverer.hpp"
+#include "ingest/service/journal.hpp"
 #include "ingest/service/state/commit_point.hpp"
 
 namespace deltamatch::ingest {
@@ -78,6 +79,8 @@ class Metrics {
   /// Whether the instance stands by and could take over now, and how far it is behind. All 0 for an owner.
   void standby(bool ready, std::uint64_t behind_batches, double behind_seconds);
 
+  /// How many streams of alerts are open, and how many clients were cut off since the start of the process.
+  void streams(std::size_t open, std::uint64_t cut_off);
   void alerts_suppressed(std::string_view query, std::string_view sink, std::uint64_t count);
   /// For a sink that the transactions write to.
   void alerts_delivered(std::string_view sink, std::uint64_t count);
@@ -85,6 +88,8 @@ class Metrics {
   void sink(std::string_view sink, const DeliveryStatistics& statistics);
 
   void state(ServiceState state);
+  /// Counts a warning or an error of the log.
+  void event(Level level, std::string_view event) noexcept;
 
   /// The text exposition, as the answer to GET /metrics. The age of the snapshot is computed now.
   [[nodiscard]] std::string text() const;

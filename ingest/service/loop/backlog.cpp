@@ -291,8 +291,10 @@ void settle_sinks(const ServiceOptions& options, const StateDirectory& directory
     const bool is_known = noted != positions.end();
     if (!is_known && lost.empty()) continue;  // the sink never had an alert
     const std::uint64_t from = is_known ? noted->batch + 1 : lost.from;
-    if (is_known && is_logged(directory, from, committed)) continue;  // the log can redeliver whatever the sink removes
     std::string position = is_known ? noted->position : std::string();
+    const bool unsure = position == unsure_position;
+    if (unsure) position.clear();
+    if (is_known && !unsure && is_logged(directory, from, committed)) continue;  // it can redeliver what the sink removes
     if (sink.kind == SinkOptions::Kind::file) {
       const std::unique_ptr<AlertSink> file = make_alert_sink(options.application, sink, journal);
       position = Completion(*file, sink.name, directory, journal).run(position, from, committed);

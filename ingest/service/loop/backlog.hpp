@@ -48,12 +48,15 @@ using LogGap = std::function<void(std::uint64_t from, std::uint64_t next, const 
 /// Whether the log has all batches of [from, up_to], which may be empty. Takes time linear in the log from there on.
 [[nodiscard]] bool is_logged(const StateDirectory& directory, std::uint64_t from, std::uint64_t up_to);
 
+/// The position of a file that may hold more than its log says: its own lines show what it has.
+inline constexpr std::string_view unsure_position = "?";
+
 /// Settles sinks for which the log is incomplete up to the last committed batch, because it is damaged, cut or lost. `note`
 /// says what sinks that send requests have, if it is known; the log takes that over where it knows less. A file keeps all that
 /// it holds, except lines of batches after `committed` and a torn line at its end. Its own lines show up to which batch it has
 /// alerts. It gets what the log still has of later ones, and its position is noted at `committed`. What cannot be known is
-/// reported to the journal, with place and remedy. Sinks for which the log is complete stay unchanged. After a crash in between
-/// it is repeated, with the same result. Throws Error.
+/// reported to the journal, with place and remedy. Sinks for which the log is complete stay unchanged, unless their position is
+/// unsure_position. After a crash in between it is repeated, with the same result. Throws Error.
 void settle_sinks(const ServiceOptions& options, const StateDirectory& directory, Log& log, std::uint64_t committed,
                   Journal& journal, const std::optional<DeliveryNote>& note = std::nullopt);
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <tuple>
 #include <utility>
 
+#include "ingest/batch/refusals.hpp"
 #include "ingest/service/alert/alert_text.hpp"
 #include "ingest/service/alert/dead_letters.hpp"
 
@@ -61,6 +63,20 @@ std::string ends_text(const CommitPoint& mark) {
 }
 
 }  // namespace
+
+std::vector<BadRecord> letters_of(const InputBatch& batch, const BatchResult& result, OnError on_error) {
+  std::vector<BadRecord> letters = batch.bad;
+  for (const Reject& reject : result.rejects) {
+    if (on_error != OnError::dead_letter) break;
+    const std::string_view value = batch.kept.value(reject.index);
+    letters.push_back({batch.partition(reject.index), batch.offset(reject.index), reject.reason,
+                       rejection_message(batch.updates.updates()[reject.index], reject.reason),
+                       std::string(batch.kept.key(reject.index)), std::string(value), value.size()});
+  }
+  std::sort(letters.begin(), letters.end(),
+            [](const BadRecord& a, const BadRecord& b) { return std::tie(a.at, a.offset) < std::tie(b.at, b.offset); });
+  return letters;
+}
 
 AlertList dead_letter_list(std::span<const BadRecord> letters) {
   AlertList list;

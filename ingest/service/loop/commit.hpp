@@ -24,6 +24,9 @@ namespace deltamatch::ingest {
 /// The name under which the log keeps dead letters for a file. No sink may have it.
 inline constexpr std::string_view dead_letter_sink = "(dead letters)";
 
+/// What codec and engine refused of a batch, in the order of the input. Without dead letters, that is what the batch kept.
+[[nodiscard]] std::vector<BadRecord> letters_of(const InputBatch& batch, const BatchResult& result, OnError on_error);
+
 /// Dead letters in the form for files, one JSON object each.
 [[nodiscard]] AlertList dead_letter_list(std::span<const BadRecord> letters);
 

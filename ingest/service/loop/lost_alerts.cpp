@@ -27,16 +27,17 @@ LostAlerts find_lost_alerts(const ServiceOptions& options, const StateDirectory&
   return lost;
 }
 
-AlertMaker::AlertMaker(const ServiceOptions& options, const StateDirectory& directory, Journal& journal, Recovered& recovered,
-                       const LostAlerts& lost)
-    : options_(options),
-      journal_(journal),
+AlertMaker::AlertMaker(const StartupContext& context, Recovered& recovered, const LostAlerts& lost)
+    : options_(context.options),
+      made_(context.made),
+      journal_(context.journal),
       recovered_(recovered),
       lost_(lost),
       router_(
-          options.sinks, [this] { return std::chrono::steady_clock::time_point(std::chrono::milliseconds(time_)); },
-          alert_memory(directory), options.engine.schema),
+          options_.sinks, [this] { return std::chrono::steady_clock::time_point(std::chrono::milliseconds(time_)); },
+          alert_memory(context.directory), options_.engine.schema),
       standing_(recovered.engine, router_) {
+  const StateDirectory& directory = context.directory;
   const CommitPoint& reached = recovered.reached;
   recovered.engine.save(directory.snapshot_path(reached.batch), to_json(reached));
   recovered.log.reset();
@@ -46,21 +47,36 @@ AlertMaker::AlertMaker(const ServiceOptions& options, const StateDirectory& dire
     const auto own = std::ranges::find(positions, sink, &Delivered::sink);
     recovered.log->delivered({sink, reached.batch, own == positions.end() ? std::string() : own->position});
   }
+  for (const SinkOptions& sink : logged_sinks(options_)) {
+    if (sink.kind != SinkOptions::Kind::file || std::ranges::find(positions, sink.name, &Delivered::sink) != positions.end())
+      continue;
+    recovered.log->delivered({sink.name, reached.batch, std::string(unsure_position)});
+  }
   recovered.log->sync();
   recovered.engine.spool({.memory = match_memory, .folder = directory.path()});
 }
 
-/// The queries that stood after the batch, as configured now and in that order.
+/// The queries that stood after the batch. Those that are configured now come first, in that order.
 std::vector<ServiceQuery> AlertMaker::queries_of(const CommitPoint& mark) {
   std::vector<ServiceQuery> queries;
-  for (const ServiceQuery& wanted : options_.queries) {
+  const auto take = [&](const ServiceQuery& wanted) {
     QueryOptions options = wanted.options;
     options.list = !wanted.sinks.empty();
     const ActiveQuery active{wanted.query.name, query_fingerprint(wanted.query, options)};
-    if (std::ranges::find(mark.queries, active) == mark.queries.end()) continue;
+    if (std::ranges::find(mark.queries, active) == mark.queries.end()) return;
     queries.push_back(wanted);
     queries.back().budget = {};  // the query kept within it
+  };
+  std::map<std::string_view, const MadeQuery*> made;  // what stood then, by name
+  for (const MadeQuery& query : made_) {
+    if (query.batch <= mark.batch) made[query.name] = &query;
   }
+  std::erase_if(made, [](const auto& entry) { return !entry.second->query; });
+  for (const ServiceQuery& wanted : options_.queries) {
+    const auto then = made.extract(wanted.query.name);
+    take(then ? *then.mapped()->query : wanted);
+  }
+  for (const auto& [name, then] : made) take(*then->query);
   for (const ActiveQuery& active : mark.queries) {
     const auto same = [&](const ServiceQuery& query) { return query.query.name == active.name; };
     if (std::ranges::none_of(queries, same)) changed_.try_emplace(active.name, mark.batch);
@@ -80,7 +96,8 @@ void AlertMaker::make(const CommitPoint& mark, InputBatch& batch, std::int64_t t
   Engine& engine = recovered_.engine;
   time_ = time;
   if (last) router_.close_intervals();
-  if (active_ != mark.queries) {
+  const bool changed = std::ranges::find(made_, mark.batch, &MadeQuery::batch) != made_.end();  // perhaps only its sinks
+  if (active_ != mark.queries || changed) {
     standing_.replace(queries_of(mark), recovered_.reached.queries, [&](std::span<const ServiceQuery> queries) {
       static_cast<void>(list_existing(engine, router_, queries, std::nullopt));
     });
@@ -95,6 +112,7 @@ void AlertMaker::make(const CommitPoint& mark, InputBatch& batch, std::int64_t t
   commit.result = standing_.process(batch.updates, how).value();
   commit.consumed = commit.result.consumed;
   commit.mark = mark;
+  if (!options_.input.dead_letter_file.empty()) commit.letters = letters_of(batch, commit.result, options_.input.on_error);
   if (std::ranges::any_of(mark.suspended, [&](const SuspendedQuery& query) { return query.batch == mark.batch; })) {
     report_suspended(mark);
     active_.reset();
@@ -121,10 +139,6 @@ void AlertMaker::finish() {
                    {"from", std::to_string(std::max(since, lost_.from))},
                    {"to", std::to_string(recovered_.reached.batch)},
                    {"remedy", "find these alerts again with deltamatch replay --cuts"}});
-  }
-  if (!options_.input.dead_letter_file.empty()) {
-    report_lost(std::string(dead_letter_sink), journal_)(lost_.from, recovered_.reached.batch + 1,
-                                                         "dead letters are not made again");
   }
   journal_.tell(Level::warn, "alerts that waited in a lost log are made again",
                 {{"from", std::to_string(lost_.from)},

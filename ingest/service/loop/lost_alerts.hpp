@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "ingest/service/journal.hpp"
 #include "ingest/service/loop/assembler.hpp"
 #include "ingest/service/loop/standing_queries.hpp"
+#include "ingest/service/loop/startup_context.hpp"
 #include "ingest/service/service_options.hpp"
 #include "ingest/service/state/delivery_note.hpp"
 #include "ingest/service/state/directory.hpp"
@@ -35,17 +37,16 @@ struct LostAlerts {
                                           const std::optional<DeliveryNote>& note, std::uint64_t committed);
 
 /// Makes lost alerts again, batch by batch, and writes the batches to a new log as they were. The alerts have the same ids.
-/// - Queries are those that the marks name, as they are configured now. Alerts of one that has changed are not made, and that
-/// is
-///   reported.
+/// - Queries are those that the marks name: as they stood if they were made over HTTP, else as they are configured now. Alerts
+///   of a configured one that has changed are not made, and that is reported.
+/// - So are dead letters for a file.
 /// - Rate limits run by the times at which the batches were committed.
 /// Not thread-safe.
 class AlertMaker {
  public:
   /// `recovered` is at the batch before lost.from; its log begins anew there. All arguments must outlive it. Makes a snapshot,
   /// so that the log has one to stand on. Throws Error.
-  AlertMaker(const ServiceOptions& options, const StateDirectory& directory, Journal& journal, Recovered& recovered,
-             const LostAlerts& lost);
+  AlertMaker(const StartupContext& context, Recovered& recovered, const LostAlerts& lost);
 
   /// Matches the batch after the engine's. `time` is when its mark was written, in milliseconds since the epoch; `last` says
   /// that none follows. Advances the engine, but not recovered.reached.
@@ -58,6 +59,7 @@ class AlertMaker {
   void report_suspended(const CommitPoint& mark);
 
   const ServiceOptions& options_;
+  std::span<const MadeQuery> made_;
   Journal& journal_;
   Recovered& recovered_;
   const LostAlerts& lost_;

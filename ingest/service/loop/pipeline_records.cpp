@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "ingest/service/loop/pipeline.hpp"
@@ -116,23 +115,13 @@ std::string Pipeline::refuses() const {
                      status_.refused.refused(), status_.refused.records(), most, status_.last_refused);
 }
 
-/// Collects what codec and engine refused, in the order of the input.
+/// Collects and counts what codec and engine refused.
 void Pipeline::collect_letters(const InputBatch& batch, const BatchResult& result, Commit& commit) {
   for (std::size_t r = 0; r < reject_reason_count; ++r) {
     if (batch.refused[r] != 0) context_.metrics.bad_records(static_cast<RejectReason>(r), batch.refused[r]);
   }
-  std::vector<BadRecord> letters = batch.bad;
-  for (const Reject& reject : result.rejects) {
-    context_.metrics.bad_records(reject.reason);
-    if (context_.options.input.on_error != OnError::dead_letter) continue;
-    const std::string_view value = batch.kept.value(reject.index);
-    letters.push_back({batch.partition(reject.index), batch.offset(reject.index), reject.reason,
-                       rejection_message(batch.updates.updates()[reject.index], reject.reason),
-                       std::string(batch.kept.key(reject.index)), std::string(value), value.size()});
-  }
-  std::sort(letters.begin(), letters.end(),
-            [](const BadRecord& a, const BadRecord& b) { return std::tie(a.at, a.offset) < std::tie(b.at, b.offset); });
-  commit.letters = std::move(letters);
+  for (const Reject& reject : result.rejects) context_.metrics.bad_records(reject.reason);
+  commit.letters = letters_of(batch, result, context_.options.input.on_error);
 }
 
 }  // namespace deltamatch::ingest

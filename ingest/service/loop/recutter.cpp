@@ -13,9 +13,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Records that were refused then are refused again, but not reported twice.
+/// Records that were refused then are refused again. They are kept only for a file, which may lack them.
 InputOptions lenient(InputOptions input) {
-  input.on_error = OnError::skip;
+  if (input.on_error != OnError::dead_letter || input.dead_letter_file.empty()) input.on_error = OnError::skip;
   return input;
 }
 

@@ -27,6 +27,7 @@
 #include "ingest/service/kafka/ownership.hpp"
 #include "ingest/service/kafka/query_log.hpp"
 #include "ingest/service/kafka/topics.hpp"
+#include "ingest/service/loop/counted_journal.hpp"
 #include "ingest/service/loop/pipeline.hpp"
 #include "ingest/service/loop/query_book.hpp"
 #include "ingest/service/loop/standby.hpp"
@@ -72,10 +73,10 @@ std::vector<std::string> output_topics(const ServiceOptions& options) {
 struct Service::Impl {
   Impl(ServiceOptions wanted, std::string_view program, Journal& told, ServiceReaders how)
       : options(std::move(wanted)),
-        journal(told),
         readers(std::move(how)),
         version(program),
         metrics(program),
+        journal(told, metrics),
         systemd(Systemd::from_environment()),
         book(options.queries, kafka::query_topic(options.application)),
         listed(std::make_shared<const std::vector<ListedQuery>>()) {}
@@ -96,6 +97,7 @@ struct Service::Impl {
   void read_file_queries();
   void queries_must_fit(const kafka::Cluster& cluster, const CommitPoint& last);
   void add_known_queries(std::span<const QueryRecord> records);
+  std::vector<MadeQuery> made_by(std::span<const QueryRecord> records);
   std::vector<QueryRecord> read_query_topic(const kafka::Cluster& cluster, kafka::Transactions& transactions);
   void note_queries();
   std::shared_ptr<Pipeline> worker();
@@ -111,12 +113,12 @@ struct Service::Impl {
   [[nodiscard]] nlohmann::json alerts_json() const;
 
   const ServiceOptions options;
-  Journal& journal;
   ServiceReaders readers;
   const std::string version;
   const std::int64_t started =
       std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
   Metrics metrics;
+  CountedJournal journal;
   Systemd systemd;
   std::stop_source stop;
   std::atomic<ServiceState> state{ServiceState::starting};
@@ -336,8 +338,9 @@ void Service::Impl::own(const StartupContext& context, const kafka::Ownership& o
     }
   }
   add_known_queries(records);
+  const std::vector<MadeQuery> made = made_by(records);
   const StartupContext starting{with_all_queries, cluster,       context.directory, context.journal, context.progress,
-                                context.stop,     context.known, context.schemas,   context.share};
+                                context.stop,     context.known, context.schemas,   context.share,   made};
   const Pipeline::Context around{options,
                                  context.directory,
                                  input,
@@ -411,6 +414,20 @@ void Service::Impl::add_known_queries(std::span<const QueryRecord> records) {
   for (const QueryRecord& record : records) {
     if (record.definition) add([&] { return std::vector{readers.define(*record.definition, record.name)}; });
   }
+}
+
+/// What these changes made. A definition that no longer fits is left out.
+std::vector<MadeQuery> Service::Impl::made_by(std::span<const QueryRecord> records) {
+  std::vector<MadeQuery> made;
+  for (const QueryRecord& record : records) {
+    MadeQuery& query = made.emplace_back(MadeQuery{record.name, record.batch, std::nullopt});
+    if (!record.definition) continue;
+    try {
+      query.query = readers.define(*record.definition, record.name);
+    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): what it leads to is told where the query is needed
+    }
+  }
+  return made;
 }
 
 /// The changes of queries that were made over HTTP. Where such changes are possible, the topic must be there for more of them.
@@ -637,6 +654,7 @@ std::string Service::Impl::metrics_text() {
     working = pipeline;
     sharing = publisher;
   }
+  metrics.streams(feed.watchers().open, feed.watchers().cut_off);
   const std::optional<StandbyStatus> standing_by = standby_status();
   if (sharing) {
     const ShareStatistics now = sharing->statistics();

@@ -100,7 +100,7 @@ void catch_up(const StartupContext& context, Recovered& recovered, const CommitP
   for (; mark && mark->batch <= committed.batch; mark = commits.next(Clock::now() + patience)) {
     if (mark->batch == lost.from) {
       recutter.leave();
-      maker.emplace(context.options, context.directory, context.journal, recovered, lost);
+      maker.emplace(context, recovered, lost);
     }
     if (maker) {
       const bool last = mark->batch == committed.batch;

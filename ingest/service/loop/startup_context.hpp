@@ -1,7 +1,10 @@
 // What a start and a standby need of the service.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 
@@ -15,6 +18,13 @@
 
 namespace deltamatch::ingest {
 
+/// A change of a query that was made over HTTP.
+struct MadeQuery {
+  std::string name;
+  std::uint64_t batch = 0;            ///< from this batch on
+  std::optional<ServiceQuery> query;  ///< nothing if it was deleted, or no longer fits the configuration
+};
+
 struct StartupContext {
   const ServiceOptions& options;
   const kafka::Cluster& cluster;
@@ -24,7 +34,8 @@ struct StartupContext {
   std::stop_token stop;
   const KnownQueries* known;  ///< the queries that remember; null: none does
   SchemaWaits& schemas;
-  SnapshotShare* share = nullptr;  ///< null: nothing is shared
+  SnapshotShare* share = nullptr;     ///< null: nothing is shared
+  std::span<const MadeQuery> made{};  ///< in the order in which the changes took effect
 };
 
 }  // namespace deltamatch::ingest
