@@ -168,6 +168,29 @@ class AlertStream(ServiceTest):
             self.assertEqual(self.service.get("/readyz")[0], 200)
         self.service.wait(lambda: self.service.status()["alerts"]["streams"] == 1, "their end")
 
+    def test_a_client_that_reads_nothing_is_cut_off_and_holds_up_no_batch(self):
+        self.begin(batch__max_updates=200)
+        with socket.socket() as deaf:
+            deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+            deaf.connect(self.address())
+            deaf.sendall(b"GET /v1/alerts HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            self.service.wait(lambda: self.service.metric("deltamatch_alert_streams") == {"": 1}, "the open stream")
+            behind, round_number, sent = [], 0, time.monotonic()
+            # Each round has 2,500 alerts of some 300 bytes, which is more than the buffers of the socket take.
+            while round_number < 8 or self.service.metric("deltamatch_alert_streams_cut_off_total") == {"": 0}:
+                self.assertLess(time.monotonic() - sent, 60, "the client is not cut off")
+                begin = time.monotonic()
+                hub = f"hub-{round_number}"
+                self.send(*[edge(f"{hub}-in-{i}", hub) for i in range(50)], *[edge(hub, f"{hub}-out-{i}") for i in range(50)])
+                behind.append(time.monotonic() - begin)
+                round_number += 1
+            # It takes five seconds to cut the client off. A batch that waited for it would take as long.
+            self.assertLess(max(behind), 4, behind)
+            self.assertEqual(self.service.metric("deltamatch_alert_streams_cut_off_total"), {"": 1})
+            self.assertEqual(self.service.metric("deltamatch_alert_streams"), {"": 0})
+            self.assertEqual(self.service.status()["alerts"]["cut_off"], 1)
+        self.assertEqual(len(self.alert_lines()), 2500 * round_number, "sinks got every alert")
+
     def test_the_page_comes_from_the_program(self):
         self.begin()
         index = urllib.request.urlopen(self.service.url + "/")
