@@ -1,5 +1,5 @@
 // Lines over time.
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import type { Sample } from "./service";
 import { type Zone, timeParts } from "./text";
@@ -23,9 +23,22 @@ function table(line: Line, samples: Sample[]): uPlot.AlignedData {
   return [samples.map((sample) => sample.at), values] as uPlot.AlignedData;
 }
 
+/** Whether the system is dark. It may become so while the page is open. */
+function useDark(): boolean {
+  const [dark, setDark] = useState(() => matchMedia("(prefers-color-scheme: dark)").matches);
+  useEffect(() => {
+    const scheme = matchMedia("(prefers-color-scheme: dark)");
+    const change = () => setDark(scheme.matches);
+    scheme.addEventListener("change", change);
+    return () => scheme.removeEventListener("change", change);
+  }, []);
+  return dark;
+}
+
 export function Chart({ line, samples, theme, zone }: { line: Line; samples: Sample[]; theme: string; zone: Zone }) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
+  const dark = useDark();
   useEffect(() => {
     const box = place.current;
     if (!box) return undefined;
@@ -54,7 +67,7 @@ export function Chart({ line, samples, theme, zone }: { line: Line; samples: Sam
       observer.disconnect();
       plot.current?.destroy();
     };
-  }, [theme, zone]);
+  }, [theme, zone, dark]);
   useEffect(() => plot.current?.setData(table(line, samples)), [samples]);
   const last = samples[samples.length - 1];
   const now = last && line.value(last, samples[samples.length - 2]);

@@ -72,9 +72,9 @@ export function Health({ service, zone, theme }: { service: Service; zone: Zone;
         <Card
           title="time of a batch"
           value={median === undefined ? "–" : duration(median)}
-          hint={median === undefined ? "" : `median of the last ${text("batches", "of")}; 99 % within ${duration(number("batches", "p99") ?? 0)}`}
+          hint={median === undefined ? "" : `median of the last ${text("batches", "of")}; 99\u00a0% within ${duration(number("batches", "p99") ?? 0)}`}
         />
-        <Card title="waiting for the commit" value={waiting === undefined ? "–" : `${count(waiting)} batches`} hint={`batch ${text("batch")} is committed`} />
+        <Card title="waiting for the commit" value={waiting === undefined ? "–" : `${count(waiting)} ${waiting === 1 ? "batch" : "batches"}`} hint={`batch ${text("batch")} is committed`} />
         <Card title="age of the snapshot" value={age === undefined ? "none yet" : duration(age)} hint={`of batch ${text("snapshot", "batch")}; ${text("snapshot", "failures")} failed`} bad={(number("snapshot", "failures") ?? 0) > 0} />
         <Card title="graph" value={`${count(number("graph", "edges") ?? 0)} edges`} hint={`${count(number("graph", "vertices") ?? 0)} vertices, ${bytes(number("graph", "bytes") ?? 0)}`} />
         <Card title="watermark" value={text("time") === "" ? "none" : time(text("time"), zone)} hint={text("time") === "" ? "the stream has no times" : zoneName(zone)} />

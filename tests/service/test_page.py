@@ -1,19 +1,22 @@
 """The live page in headless Chromium, against a service and a broker.
 
-DELTAMATCH_SCREENSHOTS names a folder for screenshots, if they are wanted.
+DELTAMATCH_SCREENSHOTS names a folder for the pictures of docs/guide/live-page.md, if they are wanted (page/README.md).
 """
 
+import base64
 import json
 import os
 import pathlib
+import re
 import shutil
 import socket
 import sys
+import threading
 import time
 import unittest
 import urllib.parse
 
-from harness import edge, main, RING, ServiceTest
+from harness import Broker, edge, main, program, RING, ROOT, ServiceTest
 
 try:
     from selenium import webdriver
@@ -56,8 +59,11 @@ class Page(ServiceTest):
         self.addCleanup(self.page.quit)
         self.page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600})
         if dark:
-            self.page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]})
+            self.emulate_dark()
         self.page.get(url)
+
+    def emulate_dark(self):
+        self.page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]})
 
     def start_payments(self, **changes):
         """A service for payments. Its port is fixed, so that the page finds it again after a restart."""
@@ -115,10 +121,12 @@ class Page(ServiceTest):
         self.assertEqual(told, [])
 
     def screenshot(self, name):
-        folder = os.environ.get("DELTAMATCH_SCREENSHOTS", "")
-        if folder:
-            pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
-            self.page.save_screenshot(str(pathlib.Path(folder) / f"{name}.png"))
+        folder = pathlib.Path(os.environ["DELTAMATCH_SCREENSHOTS"])
+        folder.mkdir(parents=True, exist_ok=True)
+        self.page.execute_script("scrollTo(0, 0)")
+        for form in ("webp", "png"):
+            taken = self.page.execute_cdp_cmd("Page.captureScreenshot", {"format": form, **({"quality": 85} if form == "webp" else {})})
+            (folder / f"{name}.{form}").write_bytes(base64.b64decode(taken["data"]))
 
     RING = [("a1", "b1", "1250.00"), ("b1", "c1", "1200.50"), ("c1", "d1", "1100.00"), ("d1", "a1", "1000.10")]
 
@@ -262,6 +270,9 @@ class Page(ServiceTest):
         text = self.text("main")
         for word in ("behind Kafka", "age of the snapshot", "waiting for the commit", f"{self.input}[0]", "4 edges"):
             self.assertIn(word, text)
+        self.assertTrue(self.wait(self.grid_is_of_the_theme, "the grid of a light chart"))
+        self.emulate_dark()  # as a system does in the evening
+        self.assertTrue(self.wait(self.grid_is_of_the_theme, "the grid of a dark chart"))
         self.page.get(url + "#queries")
         self.wait(lambda: len(self.find("section.query")) == 3, "queries")
         self.assertIn("(a)-[t:TRANSFER]->{3,6}(a)", self.text("section.query[data-query=ring]"))
@@ -269,7 +280,27 @@ class Page(ServiceTest):
         self.page.find_element(By.CSS_SELECTOR, "section.query[data-query=pair] details.plan summary").click()
         self.wait(lambda: len(self.text("section.query[data-query=pair] details.plan pre").splitlines()) > 3, "the plan")
         self.wait(lambda: "appeared\n1 " in self.text("section.query[data-query=ring]"), "rates")
+        # What a query costs is its share of the service's time of matching.
+        for query in ("ring", "pair", "counted"):
+            panel = f"section.query[data-query={query}]"
+            cost = self.wait(lambda: re.search(r"cost\n([\d.,]+) (µs|ms|s) \((\d+\.\d) % of the time\)", self.text(panel)), f"the cost of {query}")
+            seconds = float(cost[1].replace(",", "")) * {"µs": 1e-6, "ms": 1e-3, "s": 1}[cost[2]]
+            told = self.service.status()["matches"][query]["seconds"]
+            self.assertGreater(told, 0)
+            self.assertAlmostEqual(seconds / told, 1, delta=0.06, msg=cost[0])
+            self.assertEqual(cost[3], "0.0", "nothing is matched now")
         self.check_clean()
+
+    def grid_is_of_the_theme(self):
+        """Whether the first chart has pixels of the colour that lines have now."""
+        return self.page.execute_script("""
+            const canvas = document.querySelector(".chart canvas");
+            const line = getComputedStyle(canvas).getPropertyValue("--line").trim();
+            const wanted = [1, 3, 5].map((at) => parseInt(line.slice(at, at + 2), 16));
+            const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+            let found = 0;
+            for (let at = 0; at < data.length; at += 4) found += data[at + 3] > 250 && wanted.every((value, of) => Math.abs(data[at + of] - value) <= 2);
+            return found > 100;""")
 
     def test_queries_are_changed_with_the_token_only(self):
         token = "a-token-of-this-test"
@@ -343,6 +374,48 @@ class Page(ServiceTest):
         self.check_picture()
         self.page.find_element(By.CSS_SELECTOR, "button.close").click()
         self.wait(lambda: self.page.find_element(By.CSS_SELECTOR, "section.list").is_displayed(), "the list")
+        self.check_clean()
+
+    @unittest.skipUnless(os.environ.get("DELTAMATCH_SCREENSHOTS"), "DELTAMATCH_SCREENSHOTS names no folder")
+    def test_the_pictures_of_the_guide(self):
+        """Payments come in for forty seconds, so that rates and charts have something to show."""
+        payments = program("generate", "payments", "--updates", "-", "--format", "jsonl", "--records", "400000", "--duration", "2d").stdout.splitlines()
+        self.broker = Broker(self.dir / "broker")  # so that names can be those of the guide
+        self.addCleanup(self.broker.stop)
+        self.input, self.alerts = "payments", "payment-alerts"
+        self.broker.create(self.input)
+        (self.dir / "token").write_text("a-token-of-this-test")
+        url = self.start_payments(
+            application="payments-watch", input={"topics": [{"name": self.input, "format": "jsonl", "columns": {"edge": "txn_id"}}]},
+            batch={"max_updates": 4000, "max_delay": "200ms"}, state__snapshot_every="20s", http__admin_token={"file": str(self.dir / "token")},
+            queries=[{"name": path.stem, "file": str(path), "sinks": ["alerts"]} for path in sorted((ROOT / "config/patterns").glob("*.pattern"))])
+        self.browse(url)
+        self.wait(lambda: "running, live" in self.text("header"), "connection")
+
+        def stream():
+            for first in range(0, len(payments), 2500):
+                self.broker.produce(self.input, payments[first:first + 2500])
+                time.sleep(0.2)
+        producer = threading.Thread(target=stream)
+        producer.start()
+        self.page.get(url + "#alerts")
+        time.sleep(11)
+        self.find("button.pause")[0].click()
+        newest_ring = self.find("button.alert[data-query=ring][data-sign='+']")[0]
+        self.page.execute_script("arguments[0].click()", newest_ring)  # without a mouse, which would mark another row
+        self.wait(lambda: self.find("g.vertex"), "picture")
+        self.screenshot("alerts")
+        self.find("button.pause")[0].click()
+        self.page.get(url + "#queries")
+        time.sleep(4)
+        self.wait(lambda: len(self.find("section.query")) == 5 and "% of the time" in self.text("section.query"), "queries")
+        self.screenshot("queries")
+        self.page.get(url + "#health")
+        self.emulate_dark()
+        time.sleep(5)
+        self.screenshot("health")
+        self.assertTrue(producer.is_alive(), "the pictures show a stream that goes on")
+        producer.join()
         self.check_clean()
 
 
