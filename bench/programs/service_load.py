@@ -5,7 +5,7 @@ It measures the updates a second from Kafka to a committed batch, and how that t
 update to its alert, and the memory of a service that falls behind.
 
 usage: service_load.py [--build build/release] [--updates 4000000] [--warm-up 45] [--latency-seconds 60]
-  [--overload SECONDS] [--state FOLDER] [--only PART] [--out FILE]
+  [--call-seconds 10] [--overload SECONDS] [--state FOLDER] [--only PART] [--out FILE]
 
 Parts: throughput, latency, file, rest (what REST calls cost the throughput), overload (only if --overload says for how long). Prints one JSON object for each part; with
 --out, it also appends them there. Each part checks what it measured: all updates are committed, and every planted ring is
@@ -121,7 +121,7 @@ class Bench:
                 a, b = draw.sample(range(1_000_000), 2)
                 out.write(f'{{"op":"+","source":"acct-{a}","target":"acct-{b}","label":"TRANSFER","time":{1_700_000_000_000_000 + number}}}\n')
         program = os.environ["DELTAMATCH_PROGRAM"]
-        subprocess.run([program, "convert", source, binary, "--to", "binary"], check=True)
+        subprocess.run([program, "convert", source, binary, "--to", "binary"], stdout=subprocess.DEVNULL, check=True)
         queries = [part for query, pattern in RARE.items() for part in ("--query", f"{query}={pattern}")]
         for name, path in (("json", source), ("binary", binary)):
             report = json.loads(subprocess.run([program, "replay", "--updates", path, *queries, "--batch", "32768", "--json", "--progress", "never"],
@@ -175,11 +175,11 @@ class Bench:
                 more = []
                 thread = threading.Thread(target=self.ask, args=(service, stop, more))
                 thread.start()
-                time.sleep(10)
+                time.sleep(self.arguments.call_seconds)
                 stop.set()
                 thread.join()
                 busy = self.processor_seconds(service)
-                time.sleep(10)
+                time.sleep(self.arguments.call_seconds)
                 quiet = self.processor_seconds(service) - busy
                 seconds_of_calls += busy - idle - quiet
                 calls += len(more)
@@ -241,6 +241,7 @@ def main():
     parser.add_argument("--updates", type=int, default=4_000_000)
     parser.add_argument("--latency-seconds", type=int, default=60)
     parser.add_argument("--warm-up", type=int, default=45, help="seconds before latency counts: until the broker's code is compiled")
+    parser.add_argument("--call-seconds", type=int, default=10, help="how long the processor time of REST calls is measured, after each run with calls")
     parser.add_argument("--overload", type=int, default=0)
     parser.add_argument("--state", help="folder for the state directory; /dev/shm shows what the disk's syncs cost")
     parser.add_argument("--only", default="")
