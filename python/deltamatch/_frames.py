@@ -95,9 +95,9 @@ def _column_of_series(name: str, series: Any) -> _Column:
 
         array = pyarrow.array(series, from_pandas=True)
     except Exception:  # pyarrow is not installed, or does not know the type
-        return name, "objects", list(series.astype(object))
+        return name, "objects", series.to_numpy(dtype=object)
     if isinstance(array.type, pyarrow.BaseExtensionType):  # such as periods, whose integers only pandas can read
-        return name, "objects", list(series.astype(object))
+        return name, "objects", series.to_numpy(dtype=object)
     if isinstance(array, pyarrow.ChunkedArray):
         array = array.combine_chunks()
     return name, "arrow", array.__arrow_c_array__()
@@ -131,7 +131,7 @@ def _column(name: str, values: Any, where: str) -> _Column:
         return name, _NUMBERS[values.dtype.str[1:]], numpy.ascontiguousarray(values)
     if values.dtype.kind == "f":  # half and extended precision
         return name, "g", values.astype("float64")
-    return name, "objects", values.tolist()
+    return name, "objects", values if values.dtype.kind == "O" else values.tolist()
 
 
 def _with_unit(times: Any) -> Any:

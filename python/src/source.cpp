@@ -1,5 +1,5 @@
 // Takes tables over from Python: by the capsules of Arrow's PyCapsule interface, or column by column. Values are not copied,
-// except those of lists of objects, whose texts are read where Python keeps them.
+// except those of objects (objects.hpp).
 #include "source.hpp"
 
 #include <fmt/format.h>
@@ -9,10 +9,6 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <cmath>
-#include <cstdlib>
-#include <deque>
-#include <limits>
 #include <tuple>
 #include <vector>
 
@@ -20,6 +16,8 @@
 #include "ingest/codec/doubts.hpp"
 #include "ingest/codec/fields.hpp"
 #include "ingest/table/table_roles.hpp"
+#include "lent.hpp"
+#include "objects.hpp"
 #include "settings.hpp"
 
 namespace nb = nanobind;
@@ -41,197 +39,6 @@ ArrowOwner<T> take_capsule(const nb::handle& capsule, const char* name) {
   return ArrowOwner<T>(held);
 }
 
-/// Keeps an object of Python until the memory that it lends is no longer read. That may end in any thread.
-std::shared_ptr<void> keep(nb::object object) {
-  PyObject* const held = object.release().ptr();
-  return {held, [](void* pointer) {
-            if (!nb::is_alive()) return;
-            const nb::gil_scoped_acquire lock;
-            Py_DECREF(static_cast<PyObject*>(pointer));
-          }};
-}
-
-/// The texts that cells refer to, and the objects that own them.
-struct Texts {
-  std::shared_ptr<void> objects;
-  std::deque<std::string> made;
-};
-
-/// Turns objects into cells. An object that cannot be read is Cell::Kind::other, so its row is refused if its column counts.
-class Reader {
- public:
-  explicit Reader(Texts& texts) : texts_(texts), decimal_(nb::module_::import_("decimal").attr("Decimal")) {}
-
-  Cell read(PyObject* object) {
-    if (object == Py_None) return {};
-    try {
-      return value(object);
-    } catch (nb::python_error& error) {
-      if (!error.matches(PyExc_Exception)) throw;
-      return unreadable(object, nb::cast<std::string>(nb::repr(error.value())));
-    } catch (const nb::cast_error&) {
-      return unreadable(object, "its text is none");
-    }
-  }
-
- private:
-  Cell value(PyObject* object) {
-    if (PyUnicode_Check(object)) {
-      Py_ssize_t size = 0;
-      const char* const text = PyUnicode_AsUTF8AndSize(object, &size);
-      if (text == nullptr) throw nb::python_error();
-      return {.kind = Cell::Kind::text, .text = {text, static_cast<std::size_t>(size)}};
-    }
-    if (PyBool_Check(object)) return {.kind = Cell::Kind::boolean, .number = object == Py_True};
-    if (PyLong_Check(object)) return integer(object);
-    if (PyFloat_Check(object)) return real(PyFloat_AsDouble(object));
-    return other(nb::borrow(object));
-  }
-
-  static Cell real(double value) {
-    if (std::isnan(value)) return {};
-    return {.kind = Cell::Kind::real, .real = value};
-  }
-
-  Cell integer(PyObject* object) {
-    int overflow = 0;
-    const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
-    if (overflow == 0) return {.kind = Cell::Kind::integer, .number = value};
-    return far(nb::str(nb::handle(object)), 0);
-  }
-
-  /// A number that is kept as its digits, because 128 bits may not hold it.
-  Cell far(const nb::object& digits, std::int32_t scale) {
-    Cell cell = text(digits);
-    cell.kind = scale == 0 ? Cell::Kind::integer : Cell::Kind::decimal;
-    cell.scale = scale;
-    cell.number = std::numeric_limits<ingest::Int128>::max();
-    return cell;
-  }
-
-  Cell other(const nb::object& object) {
-    if (nb::isinstance(object, decimal_)) return decimal(object);
-    const std::string type = type_of(object);
-    if (type == "NAType" || type == "NaTType") return {};
-    if (type == "datetime64") return time(nb::str(object.attr("astype")("datetime64[us]")), type);
-    if (nb::hasattr(object, "isoformat")) return time(object.attr("isoformat")(), type);
-    if (PyIndex_Check(object.ptr()) != 0) {
-      const nb::object number = nb::steal(PyNumber_Index(object.ptr()));
-      if (!number.is_valid()) throw nb::python_error();
-      return integer(number.ptr());
-    }
-    if (nb::hasattr(object, "item")) {  // a scalar of numpy
-      const nb::object item = object.attr("item")();
-      if (!nb::hasattr(item, "item")) {
-        Cell cell = value(item.ptr());
-        if (!cell.text.empty()) cell.text = texts_.made.emplace_back(cell.text);
-        return cell;
-      }
-    }
-    return {.kind = Cell::Kind::other, .text = texts_.made.emplace_back(type)};
-  }
-
-  /// Decimals are exact: their digits and exponent are taken as they are.
-  Cell decimal(const nb::object& object) {
-    if (!nb::cast<bool>(object.attr("is_finite")())) {
-      if (nb::cast<bool>(object.attr("is_nan")())) return {};
-      return {.kind = Cell::Kind::real, .real = PyFloat_AsDouble(object.ptr())};
-    }
-    const nb::object parts = object.attr("as_tuple")();
-    const auto exponent = nb::cast<std::int64_t>(parts.attr("exponent"));
-    const auto digits = nb::cast<nb::tuple>(parts.attr("digits"));
-    constexpr std::int64_t most_digits = 36;
-    constexpr std::int64_t most_written = 1000;
-    const auto count = static_cast<std::int64_t>(nb::len(digits));
-    if (std::abs(exponent) + count > most_digits) {
-      const bool whole = exponent >= 0;
-      const nb::object text =
-          std::abs(exponent) > most_written ? nb::str(object) : nb::str(nb::object(object.attr("__format__")("f")));
-      return far(text, whole ? 0 : 1);
-    }
-    ingest::Int128 number = 0;
-    for (const nb::handle digit : digits) number = number * 10 + nb::cast<int>(digit);
-    for (std::int64_t zero = 0; zero < exponent; ++zero) number *= 10;
-    if (nb::cast<int>(parts.attr("sign")) == 1) number = -number;
-    if (exponent >= 0) return {.kind = Cell::Kind::decimal, .number = number};
-    return {.kind = Cell::Kind::decimal, .scale = static_cast<std::int32_t>(-exponent), .number = number};
-  }
-
-  /// A time as ISO 8601.
-  Cell time(const nb::object& iso, const std::string& type) {
-    const auto text = nb::cast<std::string>(iso);
-    if (text == "NaT") return {};
-    if (const auto time = times_.read(text)) return {.kind = Cell::Kind::time, .number = *time};
-    return {.kind = Cell::Kind::other, .text = texts_.made.emplace_back(fmt::format("{} {}", type, text))};
-  }
-
-  Cell text(const nb::object& object) {
-    return {.kind = Cell::Kind::text, .text = texts_.made.emplace_back(nb::cast<std::string>(object))};
-  }
-
-  Cell unreadable(PyObject* object, const std::string& why) {
-    constexpr std::size_t longest = 200;
-    std::string text = fmt::format("{} that cannot be read ({})", type_of(nb::borrow(object)), why.substr(0, longest));
-    return {.kind = Cell::Kind::other, .text = texts_.made.emplace_back(std::move(text))};
-  }
-
-  static std::string type_of(const nb::object& object) { return nb::cast<std::string>(object.type().attr("__name__")); }
-
-  Texts& texts_;
-  nb::object decimal_;
-  ingest::TimeReader times_{ingest::TimeUnit::seconds, ""};
-};
-
-/// A column of a list of objects.
-TableColumn cells_of(const std::string& name, const nb::list& objects) {
-  auto texts = std::make_shared<Texts>();
-  texts->objects = keep(objects);
-  Reader reader(*texts);
-  TableColumn column{.schema = {}, .array = {}, .name = name, .type = "object", .cells = {}, .keeps = texts};
-  column.cells.reserve(nb::len(objects));
-  for (const nb::handle object : objects) column.cells.push_back(reader.read(object.ptr()));
-  return column;
-}
-
-/// What an Arrow array of one buffer owns. A schema owns nothing: its texts are constants.
-struct Lent {
-  std::shared_ptr<void> keeps;
-  const void* buffers[2];
-};
-
-TableColumn lend(const std::string& name, const char* format,
-                 const nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>& values) {
-  TableColumn column{.schema = {}, .array = {}, .name = name, .type = {}, .cells = {}, .keeps = {}};
-  *column.schema.get() = {.format = format,
-                          .name = "",
-                          .metadata = nullptr,
-                          .flags = ARROW_FLAG_NULLABLE,
-                          .n_children = 0,
-                          .children = nullptr,
-                          .dictionary = nullptr,
-                          .release = [](ArrowSchema* schema) { schema->release = nullptr; },
-                          .private_data = nullptr};
-  auto lent = std::make_unique<Lent>();
-  lent->keeps = keep(nb::cast(values));
-  lent->buffers[0] = nullptr;
-  lent->buffers[1] = values.data();
-  *column.array.get() = {.length = static_cast<std::int64_t>(values.size()),
-                         .null_count = 0,
-                         .offset = 0,
-                         .n_buffers = 2,
-                         .n_children = 0,
-                         .buffers = lent->buffers,
-                         .children = nullptr,
-                         .dictionary = nullptr,
-                         .release =
-                             [](ArrowArray* array) {
-                               delete static_cast<Lent*>(array->private_data);
-                               array->release = nullptr;
-                             },
-                         .private_data = lent.release()};
-  return column;
-}
-
 /// Formats of one letter, and those of timestamps. They must be texts that stay.
 const char* known_format(std::string_view format) {
   for (const char* known : {"c", "C", "s", "S", "i", "I", "l", "L", "f", "g", "tss:", "tsm:", "tsu:", "tsn:"}) {
@@ -242,10 +49,11 @@ const char* known_format(std::string_view format) {
 
 using ColumnObject = std::tuple<std::string, std::string, nb::object>;
 
-/// A column by itself: (name, format, array) for a buffer, (name, "objects", list), or (name, "arrow", the two capsules).
+/// A column by itself: (name, format, array) for a buffer, (name, "objects", list or array), or (name, "arrow", the two
+/// capsules).
 TableColumn column_of(const ColumnObject& object) {
   const auto& [name, format, values] = object;
-  if (format == "objects") return cells_of(name, nb::cast<nb::list>(values));
+  if (format == "objects") return column_of_objects(name, values);
   if (format == "arrow") {
     const auto capsules = nb::cast<nb::tuple>(values);
     TableColumn column{.schema = {}, .array = {}, .name = name, .type = {}, .cells = {}, .keeps = {}};
@@ -253,7 +61,9 @@ TableColumn column_of(const ColumnObject& object) {
     column.array = take_capsule<ArrowArray>(capsules[1], "arrow_array");
     return column;
   }
-  return lend(name, known_format(format), nb::cast<nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(values));
+  const auto array = nb::cast<nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(values);
+  return lend(name, known_format(format), static_cast<std::int64_t>(array.size()), {nullptr, array.data()},
+              keep(nb::cast(array)));
 }
 
 const char* kind_name(Cell::Kind kind) {
@@ -314,7 +124,7 @@ void bind_source(nb::module_& module) {
             return Source(ingest::read_columns(std::move(columns), name, true));
           },
           "columns"_a, "name"_a,
-          "Takes columns: (name, format of Arrow, buffer), (name, 'objects', list) or (name, 'arrow', capsules).")
+          "Takes columns: (name, format of Arrow, buffer), (name, 'objects', list or array) or (name, 'arrow', capsules).")
       .def_prop_ro(
           "columns",
           [](const Source& source) {

@@ -103,6 +103,38 @@ def test_objects_of_python_are_read() -> None:
     assert edges["1"]["time"] == 1_704_067_200_000_000 and edges["x"]["time"] is None and edges["4"]["time"] == 1_704_153_600_000_000
 
 
+COLUMNS_OF_OBJECTS = {
+    "list": list,
+    "array": lambda values: np.array(values, dtype=object),
+    "front": lambda values: np.array([*values, 7], dtype=object)[:-1],
+    "gaps": lambda values: np.array([item for value in values for item in (value, 7)], dtype=object)[::2],
+}
+
+
+@pytest.mark.parametrize("make", COLUMNS_OF_OBJECTS.values(), ids=COLUMNS_OF_OBJECTS)
+def test_objects_that_are_texts_are_read_as_texts(make: Any) -> None:
+    far = "é" * 40
+    frame = {"source": make(["a", "b", "ß→", "😀", far]), "target": make(["z"] * 5), "label": make(["x", None, float("nan"), "y", "x"])}
+    rows = deltamatch.replay(frame, EDGE, edges="events").to_pylist()
+    assert {row["bindings"]["a"]: row["edges"][0]["label"] for row in rows} == {"a": "x", "b": "", "ß→": "", "😀": "y", far: "x"}
+
+
+def test_a_text_that_is_no_unicode_is_refused_by_itself() -> None:
+    frame = {"source": ["a", "\ud800", "c"], "target": ["b", "b", "b"]}
+    with pytest.raises(deltamatch.RecordError, match="row 1: .*str that cannot be read .*surrogates not allowed"):
+        deltamatch.replay(frame, EDGE)
+    with pytest.warns(deltamatch.InputWarning):
+        edges = deltamatch.replay(frame, EDGE, on_error="skip")
+    assert {row["bindings"]["a"] for row in edges.to_pylist()} == {"a", "c"}
+
+
+def test_columns_of_objects_may_be_empty_or_all_missing() -> None:
+    frame = pd.DataFrame({"source": [1], "target": [2], "x": pd.Series([None], dtype=object)})
+    with pytest.raises(deltamatch.ConfigurationError, match="the column `x` is empty, or holds values of several types"):
+        deltamatch.replay(frame, EDGE, edges="events", attributes=["x"])
+    assert len(deltamatch.replay(frame[:0].astype(object), EDGE)) == 0
+
+
 def test_columns_that_lie_apart_are_read_as_they_are() -> None:
     grid = np.arange(20).reshape(5, 4)
     frame = pd.DataFrame(grid, columns=["source", "x", "target", "y"])
