@@ -36,6 +36,12 @@ export function isNumber(value: Json | undefined): value is LosslessNumber {
   return isLosslessNumber(value);
 }
 
+/** A whole number with all its digits, whether JSON has it as a number or as a text. */
+export function asWhole(value: Json | undefined): bigint | undefined {
+  const digits = plain(value);
+  return /^-?\d+$/.test(digits) ? BigInt(digits) : undefined;
+}
+
 export function asNumber(value: Json | undefined): number | undefined {
   return isNumber(value) ? Number(value.value) : undefined;
 }

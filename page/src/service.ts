@@ -1,6 +1,6 @@
 // What the page asks the service for now and then: /status.
 import { refusal } from "./events";
-import { type Json, asNumber, field, isObject, plain, read } from "./json";
+import { type Json, asNumber, asWhole, field, isObject, plain, read } from "./json";
 import { Store } from "./store";
 
 export interface Sample {
@@ -9,7 +9,7 @@ export interface Sample {
   alerts: number;
   lag: number;
   batch: number; // seconds, of the last batch
-  queries: Map<string, { appeared: number; vanished: number; seconds: number | undefined }>;
+  queries: Map<string, { appeared: bigint; vanished: bigint; seconds: number | undefined }>;
 }
 
 export interface Service {
@@ -35,13 +35,14 @@ export async function ask(path: string, options: RequestInit = {}): Promise<Resp
   }
 }
 
-function totals(value: Json | undefined): Sample["queries"] {
+/** What each query has found since the start. Large counts come as texts. */
+export function totals(value: Json | undefined): Sample["queries"] {
   const found: Sample["queries"] = new Map();
   if (!isObject(value)) return found;
   for (const [name, each] of Object.entries(value)) {
     found.set(name, {
-      appeared: asNumber(field(each, "appeared")) ?? 0,
-      vanished: asNumber(field(each, "vanished")) ?? 0,
+      appeared: asWhole(field(each, "appeared")) ?? 0n,
+      vanished: asWhole(field(each, "vanished")) ?? 0n,
       seconds: asNumber(field(each, "seconds")),
     });
   }
@@ -116,7 +117,7 @@ export class ServiceWatch {
 }
 
 /** The change of a total per second over the last `seconds`, or nothing if there are too few samples. */
-export function rate(samples: Sample[], seconds: number, total: (sample: Sample) => number | undefined): number | undefined {
+export function rate(samples: Sample[], seconds: number, total: (sample: Sample) => number | bigint | undefined): number | undefined {
   const last = samples[samples.length - 1];
   if (!last) return undefined;
   const from = samples.find((each) => last.at - each.at <= seconds + 0.5);
@@ -124,5 +125,6 @@ export function rate(samples: Sample[], seconds: number, total: (sample: Sample)
   const before = total(from);
   const after = total(last);
   if (before === undefined || after === undefined || after < before) return undefined;
-  return (after - before) / (last.at - from.at);
+  const grown = typeof after === "bigint" && typeof before === "bigint" ? Number(after - before) : Number(after) - Number(before);
+  return grown / (last.at - from.at);
 }

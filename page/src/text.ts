@@ -91,8 +91,8 @@ export function time(value: string, zone: Zone): string {
 const numbers = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const small = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
 
-export function count(value: number): string {
-  return Math.abs(value) >= 100 || Number.isInteger(value) ? numbers.format(value) : small.format(value);
+export function count(value: number | bigint): string {
+  return typeof value === "bigint" || Math.abs(value) >= 100 || Number.isInteger(value) ? numbers.format(value) : small.format(value);
 }
 
 /** Seconds in the unit that fits: 29 ms, 1.2 s, 4 min 10 s, 2 h 5 min. */

@@ -8,6 +8,8 @@ async function load(module) {
   return import(`data:text/javascript,${encodeURIComponent(made.outputFiles[0].text)}`);
 }
 const { alertOf, graphOf } = await load("match");
+const { read } = await load("json");
+const { rate, totals } = await load("service");
 const text = await load("text");
 const { places, routes, apart, boxAround, radius } = await load("layout");
 const { EventParser } = await load("events");
@@ -31,6 +33,23 @@ test("numbers keep all their digits, and ids differ by type", () => {
   ]);
   assert.equal(graph.edges[0].cause, true);
   assert.equal(graph.keyName, "key");
+});
+
+test("counts of matches are exact, whatever their size", () => {
+  const status = (appeared) => read(`{"ring":{"appeared":${appeared},"vanished":9007199254740993,"seconds":1.5}}`);
+  const samples = ["9223372036854775809", '"340282366920938463463374607431768211455"', '"340282366920938463463374607431768211457"'].map((appeared, at) => ({
+    at,
+    queries: totals(status(appeared)),
+  }));
+  const shown = samples.map((sample) => text.count(sample.queries.get("ring").appeared));
+  assert.deepEqual(shown, [
+    "9,223,372,036,854,775,809",
+    "340,282,366,920,938,463,463,374,607,431,768,211,455",
+    "340,282,366,920,938,463,463,374,607,431,768,211,457",
+  ]);
+  assert.equal(text.count(samples[0].queries.get("ring").vanished), "9,007,199,254,740,993");
+  assert.equal(rate(samples, 1, (sample) => sample.queries.get("ring").appeared), 2);
+  assert.equal(totals(read('{"new":{}}')).get("new").appeared, 0n);
 });
 
 test("the vertices of a match are set apart", () => {
