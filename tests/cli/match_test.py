@@ -22,7 +22,7 @@ class Match(harness.CliTest):
         result = self.json("match", "--graph", "g.txt", "--query", TRIANGLE, "--query", WEDGE, "--filter", "none")
         self.assertEqual(list(result), ["v", "version", "mode", "counting", "threads", "graph", "batches", "updates", "ignored", "warnings", "queries", "seconds"])
         self.assertEqual(list(result["ignored"]), IGNORED)
-        self.assertEqual(list(result["seconds"]), ["load", "apply", "estimate", "cache", "match", "settle", "anticipate", "other", "total"])
+        self.assertEqual(list(result["seconds"]), ["load", "apply", "estimate", "cache", "match", "settle", "anticipate", "other", "total", "cpu"])
         self.assertEqual([list(query) for query in result["queries"]], [["name", "matches", "seconds"]] * 2)
         self.assertEqual(self.untimed(result["queries"]), [{"name": "triangle", "matches": 1}, {"name": "wedge", "matches": 4}])
         self.assertAlmostEqual(sum(query["seconds"] for query in result["queries"]), result["seconds"]["match"], delta=2e-6)

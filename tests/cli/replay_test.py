@@ -30,9 +30,10 @@ class Replay(harness.CliTest):
         self.assertEqual(list(result["ignored"]), IGNORED)
         self.assertEqual([list(q) for q in result["queries"]], [["name", "new", "removed", "seconds"]])
         seconds = result["seconds"]
-        self.assertEqual(list(seconds), ["load", "apply", "estimate", "cache", "match", "settle", "anticipate", "other", "total"])
-        parts = sum(seconds[part] for part in seconds if part not in ("anticipate", "total"))
+        self.assertEqual(list(seconds), ["load", "apply", "estimate", "cache", "match", "settle", "anticipate", "other", "total", "cpu"])
+        parts = sum(seconds[part] for part in seconds if part not in ("anticipate", "total", "cpu"))
         self.assertAlmostEqual(parts, seconds["total"], delta=1e-5)
+        self.assertGreater(seconds["cpu"], 0)
         self.assertEqual((result["graph"]["vertices"], result["graph"]["edges"]), (3, 3))
         self.assertEqual((result["batches"], result["updates"]), (1, 3))
         self.assertEqual(self.untimed(result["queries"]), [{"name": "triangle", "new": 1, "removed": 0}])

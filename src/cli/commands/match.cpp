@@ -217,6 +217,7 @@ int match(const Match& options) {
   report.graph = session.engine().graph();
   report.backend = session.backend();
   report.total = seconds_since(start);
+  report.cpu = cpu_seconds();
   print(report, options.emit);
   const std::string missing = shortfalls(report, options.sample > 0);
   print_err(left_out + missing + report.notes.verdict());

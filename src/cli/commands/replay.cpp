@@ -216,6 +216,7 @@ int replay(const Replay& options) {
     report.graph = session.engine().graph();
     report.backend = session.backend();
     report.total = seconds_since(start);
+    report.cpu = cpu_seconds();
     print(report, options.emit);
   });
   if (!report.failed) {

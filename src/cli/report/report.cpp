@@ -373,7 +373,8 @@ std::string to_json(const Report& report) {
   write_queries(json, report);
   json.key("seconds").begin_object().key("load").seconds(report.load);
   write_steps(json, report.steps);
-  json.key("other").seconds(report.other()).key("total").seconds(report.total).end_object();
+  json.key("other").seconds(report.other()).key("total").seconds(report.total);
+  json.key("cpu").seconds(report.cpu).end_object();
   if (report.backend) write_backend(json, *report.backend);
   if (!report.complete()) json.key("complete").boolean(false);
   if (report.timed_out) json.key("partial").string(shortfall_name(Shortfall::timeout));

@@ -89,6 +89,7 @@ struct Report {
   std::optional<engine::LoadedShare> loaded;  ///< of a graph file
   double load = 0;                            ///< seconds from the first byte of the start graph to its last edge
   double total = 0;                           ///< seconds
+  double cpu = 0;                             ///< seconds of processors, of all threads
   bool digests = false;
   bool interrupted = false;
   bool timed_out = false;
