@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -59,6 +60,34 @@ class Kubernetes(unittest.TestCase):
         kustomization = yaml.safe_load((FOLDER / "kustomization.yaml").read_text())
         self.assertEqual(sorted(kustomization["resources"]), sorted(f"{name}.yaml" for name in self.manifests))
         self.assertEqual(kustomization["images"][0]["name"], self.container["image"])
+
+    def test_kustomize_builds_them(self):
+        """With kustomize or kubectl, if there is one: each resource comes out, with the image of the kustomization, and is valid."""
+        tool = next(([name, *more] for name, *more in (("kustomize", "build"), ("kubectl", "kustomize")) if shutil.which(name)), None)
+        if tool is None:
+            self.skipTest("needs kustomize or kubectl")
+        with tempfile.TemporaryDirectory() as directory:
+            copy = pathlib.Path(directory) / "second"  # another application, as the comment of kustomization.yaml says
+            shutil.copytree(FOLDER, copy)
+            (copy / "kustomization.yaml").write_text((FOLDER / "kustomization.yaml").read_text() + "nameSuffix: -second\n")
+            for folder, name in ((FOLDER, "deltamatch"), (copy, "deltamatch-second")):
+                done = subprocess.run([*tool, str(folder)], capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                built = {document["kind"]: document for document in yaml.safe_load_all(done.stdout)}
+                self.assertEqual(sorted(built), sorted(manifest["kind"] for manifest in self.manifests.values()))
+                self.assertEqual({document["metadata"]["name"] for document in built.values()}, {name})
+                spec = built["StatefulSet"]["spec"]
+                pod = spec["template"]["spec"]
+                self.assertEqual(pod["containers"][0]["image"], "registry.example/deltamatch:0.1.0")
+                self.assertEqual(spec["serviceName"], name)
+                configurations = {volume["configMap"]["name"] for volume in pod["volumes"] if "configMap" in volume}
+                self.assertEqual(configurations, {name})
+                self.assertEqual(built["ConfigMap"]["data"], self.manifests["configmap"]["data"])
+                files = [pathlib.Path(directory) / f"{kind}.yaml" for kind in built]
+                for file, document in zip(files, built.values()):
+                    file.write_text(json.dumps(document))
+                judged = self.judge("1.30", *files)
+                self.assertEqual(judged.returncode, 0, judged.stdout)
 
     def test_labels_and_names_fit(self):
         labels = {"app.kubernetes.io/name": "deltamatch", "app.kubernetes.io/instance": "payments"}
