@@ -46,6 +46,14 @@ class Workers {
   /// The number of threads; at least 1.
   [[nodiscard]] unsigned size() const noexcept { return size_; }
 
+  /// The grain of a loop over n items, of which a thread should take up to `most` at a time. It is smaller if the threads would
+  /// get too few chunks for an even share.
+  [[nodiscard]] std::size_t grain(std::size_t n, std::size_t most) const noexcept {
+    constexpr std::size_t turns = 4;
+    constexpr std::size_t smallest = 8;  // as a part of `most`
+    return size_ == 1 ? most : std::clamp(n / (turns * size_), std::max<std::size_t>(most / smallest, 1), most);
+  }
+
   /// Calls body(worker, begin, end) on disjoint chunks of at most `grain` (0 counts as 1) that together cover [0, n). Returns
   /// when all chunks are done.
   /// - worker < size(). No two chunks run under the same worker at a time, so it can index scratch memory. The caller is worker

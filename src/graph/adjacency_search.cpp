@@ -1,7 +1,7 @@
 // Finds the places of a delta's entries in the settled lists. Many searches run side by side.
 //
-// Settling finds them, because it must load the lists anyway. Only the places of added entries with tags are found before,
-// while the batch is staged: they tell which lists have several entries of one neighbour.
+// Settling finds them, because it must load the lists anyway. Staging only finds those of added entries with tags. They tell
+// which lists have several entries of one neighbour.
 #include <algorithm>
 #include <array>
 

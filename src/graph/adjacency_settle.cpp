@@ -24,7 +24,8 @@ constexpr std::size_t wasted_bytes = std::size_t{1} << 22;
 
 void Adjacency::settle(Workers& workers) noexcept {
   // Blocks that become free are given back afterwards, because the arena is not thread-safe. Until then the delta holds them.
-  workers.for_each(delta_rows_.size(), settle_grain, [this](unsigned, std::size_t begin, std::size_t end) {
+  const std::size_t grain = workers.grain(delta_rows_.size(), settle_grain);
+  workers.for_each(delta_rows_.size(), grain, [this](unsigned, std::size_t begin, std::size_t end) {
     settle_rows(std::span(delta_rows_).subspan(begin, end - begin));
   });
   for (const std::vector<std::uint32_t>& changing : changing_) {

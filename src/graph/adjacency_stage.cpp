@@ -139,7 +139,8 @@ void Adjacency::stage(std::span<const HalfEdge> added, std::span<const HalfEdge>
   try {
     added_.resize(added.size(), column_);
     removed_.resize(removed.size(), column_);
-    cut_parts(added, removed, workers.size() == 1 ? SIZE_MAX : part_grain);
+    cut_parts(added, removed,
+              workers.size() == 1 ? SIZE_MAX : workers.grain(std::max(added.size(), removed.size()), part_grain));
     build_slices(added, removed, workers);
     plan_rows(workers);
     sum_staged_figures();
@@ -153,11 +154,12 @@ void Adjacency::stage(std::span<const HalfEdge> added, std::span<const HalfEdge>
 }
 
 void Adjacency::plan_rows(Workers& workers) {
-  const std::size_t portions = (delta_rows_.size() + plan_grain - 1) / plan_grain;
+  const std::size_t grain = workers.grain(delta_rows_.size(), plan_grain);
+  const std::size_t portions = (delta_rows_.size() + grain - 1) / grain;
   changing_.resize(portions);  // no more, because all are visited: a small batch may follow a large one
   if (figure_changes_.size() < workers.size()) figure_changes_.resize(workers.size());
-  workers.for_each(delta_rows_.size(), plan_grain, [this](unsigned worker, std::size_t begin, std::size_t end) {
-    plan_rows(begin, end, changing_[begin / plan_grain], figure_changes_[worker]);
+  workers.for_each(delta_rows_.size(), grain, [this, grain](unsigned worker, std::size_t begin, std::size_t end) {
+    plan_rows(begin, end, changing_[begin / grain], figure_changes_[worker]);
   });
 }
 

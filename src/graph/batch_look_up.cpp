@@ -129,9 +129,9 @@ void BatchLookUp::finish(const DataGraph& graph, const UpdateBatch& batch, std::
   open(graph, batch);
   const std::span<const Update> updates = batch.updates();
   if (done_ < count) {
-    workers.for_each(count - done_, look_up_grain, [&](unsigned, std::size_t begin, std::size_t stop) {
-      look_up(graph, updates, done_ + begin, done_ + stop, {});
-    });
+    workers.for_each(
+        count - done_, workers.grain(count - done_, look_up_grain),
+        [&](unsigned, std::size_t begin, std::size_t stop) { look_up(graph, updates, done_ + begin, done_ + stop, {}); });
     done_ = count;
     in_order_ = false;
   }

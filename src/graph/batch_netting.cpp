@@ -99,11 +99,12 @@ void BatchNetting::merge(std::span<const EdgeUpdate> foreseen, std::span<const E
   for (; other != entries.end(); ++other) take(*other);
 }
 
-/// Cuts the updates into ranges, between edges. The ranges do not depend on the number of threads.
+/// Cuts the updates into ranges, between edges.
 void BatchNetting::cut_ranges(std::span<const EdgeUpdate> foreseen, std::span<const EdgeUpdate> entries) {
   const std::span<const EdgeUpdate> longer = foreseen.size() >= entries.size() ? foreseen : entries;
   ranges_.assign(1, Range{});
-  for (std::size_t at = net_grain; at < longer.size(); at += net_grain) {
+  const std::size_t grain = workers_->grain(longer.size(), net_grain);
+  for (std::size_t at = grain; at < longer.size(); at += grain) {
     while (at < longer.size() && longer[at].edge == longer[at - 1].edge) ++at;
     if (at == longer.size()) break;
     const auto begin_in = [&](std::span<const EdgeUpdate> updates) {

@@ -92,9 +92,10 @@ void BatchResolver::foresee() {
   const bool worthwhile = 2 * look_up_.sorted().size() >= updates_.size();
   foresees_ = worthwhile && graph_->model() == EdgeModel::simple && deletions_ == nullptr;
   if (!foresees_) return;
-  portions_.resize((updates_.size() + foresee_grain - 1) / foresee_grain);
-  workers_->for_each(updates_.size(), foresee_grain, [&](unsigned, std::size_t begin, std::size_t end) {
-    Portion& portion = portions_[begin / foresee_grain];
+  const std::size_t grain = workers_->grain(updates_.size(), foresee_grain);
+  portions_.resize((updates_.size() + grain - 1) / grain);
+  workers_->for_each(updates_.size(), grain, [&](unsigned, std::size_t begin, std::size_t end) {
+    Portion& portion = portions_[begin / grain];
     portion.others.clear();
     portion.newest.reset();
     portion.deletes_vertex = false;

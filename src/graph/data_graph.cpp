@@ -327,7 +327,7 @@ void DataGraph::halves_of(std::span<const Edge> edges, std::span<const Timestamp
   std::atomic<bool> all_named = true;
   // The edges are in order of rank, and the heads' half-edges come first. In undirected data a vertex is the head of edges from
   // lower vertices and the tail of edges to higher ones. So each list's neighbours ascend, which makes sorting fast.
-  workers.for_each(edges.size(), halves_grain, [&](unsigned, std::size_t begin, std::size_t end) {
+  workers.for_each(edges.size(), workers.grain(edges.size(), halves_grain), [&](unsigned, std::size_t begin, std::size_t end) {
     LastRelation from_tail{directed_ ? Direction::out : Direction::both, relations};
     LastRelation from_head{directed_ ? Direction::in : Direction::both, relations};
     bool named = true;

@@ -71,7 +71,7 @@ class ScatterSort {
   }
 
  private:
-  static constexpr std::size_t portion_grain = 1024;                  // items that are worth a portion of their own
+  static constexpr std::size_t portion_grain = 256;                   // items that are worth a portion of their own
   static constexpr std::size_t most_counters = std::size_t{1} << 14;  // of all portions together
   static constexpr std::size_t group_grain = 64;                      // groups that a thread sorts at a time
   static constexpr std::size_t scattered = 64;                        // larger groups are scattered again

@@ -27,7 +27,7 @@ class Programs(unittest.TestCase):
         return parts
 
     def test_service_load(self):
-        count = 300_000
+        count = 60_000
         parts = self.told("service_load.py", "--updates", count, "--warm-up", 2, "--latency-seconds", 3, "--call-seconds", 1, "--overload", 3)
         self.assertEqual(list(parts), ["throughput", "latency", "file, json", "file, binary", "rest", "overload"])
         for part in ("throughput", "file, json", "file, binary"):
@@ -48,7 +48,7 @@ class Programs(unittest.TestCase):
         self.assertGreater(min(sample["rss_mib"] for sample in samples), 0)
 
     def test_page_load(self):
-        parts = self.told("page_load.py", "--updates", 300_000, "--rounds", 1, "--pages", 3, "--calls", 5, "--slow", 1, "--alerts", "many")
+        parts = self.told("page_load.py", "--updates", 60_000, "--rounds", 1, "--pages", 3, "--calls", 5, "--slow", 1, "--alerts", "many")
         self.assertEqual([run["pages"] for run in parts["run"]], [0, 0, 3])
         for run in parts["run"]:
             for key in ("updates_per_second", "seconds", "cpu_seconds", "alerts"):

@@ -47,6 +47,15 @@ TEST(Workers, EveryIndexOnceInChunksOfTheGrainAtMost) {
   }
 }
 
+TEST(Workers, GrainsLeaveEachThreadSomeChunks) {
+  EXPECT_EQ(Workers(1).grain(1000, 512), 512U);
+  const Workers workers(4);
+  EXPECT_EQ(workers.grain(100'000, 512), 512U);
+  EXPECT_EQ(workers.grain(3200, 512), 200U);
+  EXPECT_EQ(workers.grain(10, 512), 64U);
+  EXPECT_EQ(workers.grain(0, 4), 1U);
+}
+
 TEST(Workers, NoTwoChunksAtOnceUnderOneWorker) {
   Workers workers(4);
   for (int round = 0; round < 50; ++round) {
