@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,7 +50,9 @@ const Input& input() {
     const char* const scale = std::getenv("DELTAMATCH_BENCH_SCALE");
     const deltamatch::generate::RmatOptions options{.scale = scale == nullptr ? 20U : static_cast<unsigned>(std::stoul(scale)),
                                                     .edge_factor = 10};
-    return Input{deltamatch::generate::make_stream(deltamatch::generate::rmat(options), {.insertions = 0.1})};
+    Input input{deltamatch::generate::make_stream(deltamatch::generate::rmat(options), {.insertions = 0.1})};
+    if (input.half() == 0) throw std::invalid_argument("DELTAMATCH_BENCH_SCALE is too small for a batch: use 13 or more");
+    return input;
   }();
   return made;
 }
