@@ -487,6 +487,84 @@ class LostDirectory(Alerting):
         self.assertLessEqual(int(lost[0]["from"]), min(missing))
         self.assertLessEqual(max(missing), int(lost[0]["to"]))
 
+    def shared_instance(self, name, **changes):
+        """An instance with a directory of its own, that shares many snapshots."""
+        share = {"path": str(self.dir / "share")}
+        return self.start(self.configure(f"{name}.yaml", name, state__share=share, state__snapshot_every="1s", **changes),
+                          ready=name == "first", log=f"{name}.log")
+
+    def shared(self):
+        """The batches of the shared snapshots."""
+        return sorted(int(path.name.split(".")[2]) for path in (self.dir / "share").glob(self.app + ".*.dms"))
+
+    def share_more(self, service, times):
+        for _ in range(times):
+            self.updates(300)
+            self.committed(service)
+            self.witnessed(service)
+            batch = service.status()["batch"]
+            service.wait(lambda batch=batch: self.shared()[-1:] == [batch], "a shared snapshot")
+
+    def test_the_share_keeps_a_snapshot_before_what_waits(self):
+        """The input lacks what stands before the alerts that wait, and newer snapshots have been shared than are kept."""
+        first = self.shared_instance("first")
+        self.share_more(first, 1)
+        self.settled(first, self.web)
+        start, read = self.shared()[-1], self.sent
+        self.web.down = True
+        self.share_more(first, 4)
+        self.assertEqual((self.shared()[0], len(self.shared())), (start, 3))
+        self.broker.delete_records(self.input, read)
+        second = self.shared_instance("second")
+        second.wait(lambda: second.status().get("standby", {}).get("could_take_over"), "that it could take over")
+        first.kill()
+        self.web.down = False
+        second.wait_ready(60)
+        told, got = self.check(second)
+        self.assertEqual(told, got)
+        self.assertNotIn("are lost with the log", second.log())
+
+    def test_a_standby_says_that_what_waits_could_not_be_made_again(self):
+        first = self.shared_instance("first")
+        self.share_more(first, 1)
+        self.settled(first, self.web)
+        self.web.down = True
+        self.share_more(first, 1)
+        second = self.shared_instance("second")
+        could = lambda: second.status().get("standby", {}).get("could_take_over")
+        second.wait(could, "that it could take over")
+        self.broker.delete_records(self.input, self.sent)
+        second.wait(lambda: not could(), "that it could not")
+        why = second.status()["standby"]["why_not"]
+        self.assertIn("alerts that 'web' waits for", why)
+        self.assertIn(f"{self.input}[0]: offset", why)
+        self.assertEqual(second.get("/readyz?for=takeover")[0], 503)
+        self.assertEqual(second.metric("deltamatch_standby_ready"), {"": 0})
+        self.web.down = False
+        self.settled(first, self.web)
+        second.wait(could, "that it could again")
+        self.assertEqual((second.stop(), first.stop()), (0, 0))
+
+    def test_a_shared_snapshot_nearer_than_that_of_the_directory_is_taken(self):
+        """The directory has one before what waits, but the input lacks what follows it."""
+        first, second = self.shared_instance("first"), self.shared_instance("second")
+        self.share_more(first, 1)
+        second.wait(lambda: second.status().get("standby", {}).get("batch") == self.shared()[-1], "a standby that follows")
+        second.wait(lambda: "snapshot_made" in second.log() or "snapshot_fetched" in second.log(), "its snapshot")
+        self.assertEqual(second.stop(), 0)
+        self.share_more(first, 1)
+        self.settled(first, self.web)
+        read = self.sent
+        self.web.down = True
+        self.share_more(first, 1)
+        self.broker.delete_records(self.input, read)
+        first.kill()
+        self.web.down = False
+        second = self.shared_instance("second").wait_ready(60)
+        told, got = self.check(second)
+        self.assertEqual(told, got)
+        self.assertNotIn("are lost with the log", second.log())
+
     def test_a_crash_while_alerts_are_made_again(self):
         self.configure()
         service = self.start()

@@ -25,7 +25,7 @@ constexpr auto longest_wait = 200ms;    // bound on the delay of a request, or o
 
 SnapshotterOptions snapshotter_options(const ServiceOptions& options, const std::optional<GraphIdentity>& graph,
                                        Journal& journal, std::shared_ptr<const KnownQueries> queries,
-                                       std::function<void()> made) {
+                                       std::function<void(std::uint64_t)> made) {
   SnapshotterOptions wanted;
   wanted.made = std::move(made);
   wanted.queries = std::move(queries);

@@ -70,8 +70,9 @@ class Pipeline {
     std::shared_ptr<KnownQueries> known =
         std::make_shared<KnownQueries>();  ///< queries that remember; it adds those that stand
     SchemaWaits& schemas;
-    AlertFeed* feed = nullptr;                      ///< gets the alerts of committed batches, if there is one
-    std::function<void()> snapshot_made = nullptr;  ///< called after each snapshot; must not wait. Null: none are shared
+    AlertFeed* feed = nullptr;  ///< gets the alerts of committed batches, if there is one
+    std::function<void(std::uint64_t undelivered_from)> snapshot_made =
+        nullptr;  ///< SnapshotterOptions::made. Null: none are shared
   };
 
   Pipeline(const Context& context, Recovered recovered);

@@ -351,9 +351,9 @@ void Service::Impl::own(const StartupContext& context, const kafka::Ownership& o
                                  known,
                                  context.schemas,
                                  options.http.enabled ? &feed : nullptr,
-                                 publisher ? std::function<void()>([this] { publisher->publish(); }) : nullptr};
+                                 publisher ? std::function([this](std::uint64_t from) { publisher->publish(from); }) : nullptr};
   Recovered recovered = start_up(starting, input, *transactions, std::move(warm));
-  if (publisher) publisher->publish();
+  if (publisher) publisher->publish(recovered.log->undelivered_from());
   QueryWish first;
   std::shared_ptr<Pipeline> working;
   {

@@ -13,6 +13,7 @@
 
 #include "deltamatch/error.hpp"
 #include "ingest/service/kafka/commit_log.hpp"
+#include "ingest/service/loop/backlog.hpp"
 #include "ingest/service/loop/commit_records.hpp"
 #include "ingest/service/loop/reading.hpp"
 #include "ingest/service/loop/start_graph.hpp"
@@ -77,6 +78,9 @@ struct Standby::Impl {
   std::optional<CommitPoint> begins_with(kafka::CommitLog& records, const CommitPoint& last, std::string& from);
   std::optional<CommitPoint> reach_of_directory(kafka::CommitLog& records, std::uint64_t last);
   std::optional<CommitPoint> shared_newest(kafka::CommitLog& records, std::uint64_t last);
+  std::string lost_alerts(kafka::CommitLog& records);
+  std::optional<CommitPoint> base_before(kafka::CommitLog& records, std::uint64_t batch);
+  std::optional<CommitPoint> find_shared(kafka::CommitLog& records, std::uint64_t up_to);
   static std::optional<CommitPoint> record_of(kafka::CommitLog& records, std::uint64_t batch);
 
   StartupContext context;
@@ -98,6 +102,8 @@ struct Standby::Impl {
   std::optional<CommitPoint> reach;      // of the directory then
   std::optional<CommitPoint> shared;     // the newest
   Clock::time_point next_list{};
+  std::optional<CommitPoint> shared_before;  // the newest before the alerts that wait
+  Clock::time_point next_list_before{};
   std::optional<CommitPoint> zero;           // the record of batch 0
   std::optional<std::uint64_t> lacks_after;  // the batch before the one that lacks_written is about
   std::int64_t lacks_written = -1;
@@ -395,6 +401,7 @@ void Standby::Impl::judge(kafka::CommitLog& records) {
                  ? "; share snapshots (state.share), keep the input for longer, or restore the state directory from a backup"
                  : "; no newer shared snapshot is there: keep the input for longer than the owner takes to share one");
     }
+    if (why.empty()) why = lost_alerts(records);
   }
   const std::scoped_lock lock(mutex);
   shown.could_take_over = why.empty();
@@ -459,25 +466,77 @@ std::optional<CommitPoint> Standby::Impl::reach_of_directory(kafka::CommitLog& r
 std::optional<CommitPoint> Standby::Impl::shared_newest(kafka::CommitLog& records, std::uint64_t committed) {
   if (context.share == nullptr || Clock::now() < next_list) return shared;
   next_list = Clock::now() + list_every;
+  return shared = find_shared(records, committed);
+}
+
+/// The mark of the newest shared snapshot of a batch up to `up_to`. Nothing if there is none, or if the share fails.
+std::optional<CommitPoint> Standby::Impl::find_shared(kafka::CommitLog& records, std::uint64_t up_to) {
   std::string error;
+  std::optional<CommitPoint> found;
   try {
     std::optional<CommitPoint> mark;
     const auto is_committed = [&](const SharedSnapshot& snapshot) {
       mark = record_of(records, snapshot.batch);
       return mark && mark_fingerprint(*mark) == snapshot.mark;
     };
-    shared = context.share->newest(std::nullopt, committed, is_committed, context.stop) ? mark : std::nullopt;
+    if (context.share->newest(std::nullopt, up_to, is_committed, context.stop)) found = std::move(mark);
   } catch (const kafka::Unreachable&) {
     throw;
   } catch (const Error& failed) {
     error = failed.what();
     context.journal.tell(Level::warn, "share_unreachable", {{"why", error}, {"effect", "it is looked at again"}});
-    shared.reset();
   }
   const std::scoped_lock lock(mutex);
   shown.share_failures += error.empty() ? 0 : 1;
   shown.share_error = std::move(error);
-  return shared;
+  return found;
+}
+
+/// Why alerts that sinks still wait for could not be made again. Empty if they could, or if the log of this instance has them.
+std::string Standby::Impl::lost_alerts(kafka::CommitLog& records) {
+  const std::optional<CommitPoint> committed = records.last(Clock::now() + patience);
+  const std::optional<DeliveryNote>& note = records.delivered();
+  if (!committed || !note) return {};
+  std::string waits;
+  std::uint64_t delivered = committed->batch;
+  for (const SinkOptions& sink : context.options.sinks) {
+    if (!sink.sends_requests() || note->of(sink.name) >= delivered) continue;
+    waits = sink.name;
+    delivered = note->of(sink.name);
+  }
+  if (waits.empty() || is_logged(context.directory, delivered + 1, committed->batch)) return {};
+  const std::optional<CommitPoint> begin = base_before(records, delivered);
+  const std::string lacks =
+      begin ? not_retained(input, *begin, Clock::now() + patience, &*committed) : "the commit record of batch 0 is missing";
+  if (lacks.empty()) return {};
+  return fmt::format(
+      "alerts that '{}' waits for since batch {} could not be made again: {}; mend the sink, and keep the input for longer "
+      "than "
+      "it may be down",
+      waits, delivered + 1, lacks);
+}
+
+/// From where the batches after `batch` would be made again: the newest snapshot up to it, its own or a shared one, or batch 0.
+std::optional<CommitPoint> Standby::Impl::base_before(kafka::CommitLog& records, std::uint64_t batch) {
+  std::optional<CommitPoint> found;
+  for (const SnapshotFile& snapshot : context.directory.snapshots()) {
+    if (found || snapshot.batch > batch) continue;
+    try {
+      found = StateDirectory::snapshot_mark(snapshot);
+    } catch (const Error&) {
+      continue;  // it is set aside when it is loaded
+    }
+  }
+  if (context.share != nullptr) {
+    if (Clock::now() >= next_list_before) {
+      next_list_before = Clock::now() + list_every;
+      shared_before = find_shared(records, batch);
+    }
+    const bool is_nearer = shared_before && shared_before->batch <= batch && (!found || shared_before->batch > found->batch);
+    if (is_nearer) found = shared_before;
+  }
+  if (!found && !zero) zero = record_of(records, 0);
+  return found ? found : zero;
 }
 
 // ---- The interface.

@@ -121,31 +121,27 @@ void catch_up(const StartupContext& context, Recovered& recovered, const CommitP
   }
 }
 
-/// Whether the brokers still have the input after a batch.
-bool is_retained(kafka::Input& input, const Offsets& after, const CommitPoint& committed) {
-  return std::ranges::all_of(after, [&](const auto& at) {
-    const auto end = committed.ends.find(at.first);
-    if (end == committed.ends.end() || end->second <= at.second) return true;
-    return input.low(at.first, Clock::now() + patience) <= at.second;
-  });
-}
-
-/// Where the input has to be read from to go on from the newest snapshot up to `batch`. Without one, that is after batch 0.
-Offsets input_needed(const StateDirectory& directory, CommitRecords& records, std::uint64_t batch) {
+/// The newest snapshot of a batch up to `batch`.
+std::optional<SnapshotFile> snapshot_up_to(const StateDirectory& directory, std::uint64_t batch) {
   for (const SnapshotFile& snapshot : directory.snapshots()) {
-    if (snapshot.batch <= batch) return StateDirectory::snapshot_mark(snapshot).ends;
+    if (snapshot.batch <= batch) return snapshot;
   }
-  const std::optional<CommitPoint> first = records.of(0);
-  return first ? first->ends : Offsets();
+  return std::nullopt;
 }
 
-/// Fetches a shared snapshot of a batch up to `batch`, if the state directory has none. One that cannot be fetched is no reason
-/// not to start.
+/// From where the batches after `batch` can be made again: the newest snapshot up to it, or batch 0.
+std::optional<CommitPoint> base_before(const StateDirectory& directory, CommitRecords& records, std::uint64_t batch) {
+  const std::optional<SnapshotFile> snapshot = snapshot_up_to(directory, batch);
+  return snapshot ? StateDirectory::snapshot_mark(*snapshot) : records.of(0);
+}
+
+/// Fetches a shared snapshot of a batch up to `batch`, if it is newer than those of the state directory up to there. One that
+/// cannot be fetched is no reason not to start.
 void fetch_before(const StartupContext& context, kafka::CommitLog& commits, std::uint64_t batch, std::uint64_t committed) {
-  const std::vector<SnapshotFile> snapshots = context.directory.snapshots();
-  if (std::ranges::any_of(snapshots, [&](const SnapshotFile& snapshot) { return snapshot.batch <= batch; })) return;
+  const std::optional<SnapshotFile> own = snapshot_up_to(context.directory, batch);
   try {
-    static_cast<void>(fetch_newer(context, commits, std::nullopt, committed, batch));
+    const std::optional<std::uint64_t> after = own ? std::optional(own->batch) : std::nullopt;
+    static_cast<void>(fetch_newer(context, commits, after, committed, batch));
   } catch (const kafka::Unreachable&) {
     throw;
   } catch (const Error& error) {
@@ -163,13 +159,13 @@ LostAlerts go_before_lost_alerts(const StartupContext& context, kafka::Input& in
   if (!lost.any() || recovered.reached.batch < lost.from) return lost;
   fetch_before(context, commits, lost.from - 1, committed.batch);
   CommitRecords records(commits, committed.batch);
-  Offsets needed;
+  std::optional<CommitPoint> base;
   try {
-    needed = input_needed(context.directory, records, lost.from - 1);
+    base = base_before(context.directory, records, lost.from - 1);
   } catch (const Error&) {  // a damaged snapshot
     return {};
   }
-  if (!is_retained(input, needed, committed)) {
+  if (base && !not_retained(input, *base, Clock::now() + patience, &committed).empty()) {
     context.journal.tell(Level::error, "alerts that waited in a lost log cannot be made again, because the input is gone",
                          {{"from", std::to_string(lost.from)}, {"to", std::to_string(committed.batch)}});
     return {};
@@ -214,8 +210,12 @@ bool fetch_newer(const StartupContext& context, kafka::CommitLog& commits, std::
   return false;
 }
 
-std::string not_retained(kafka::Input& input, const CommitPoint& mark, kafka::Deadline deadline) {
+std::string not_retained(kafka::Input& input, const CommitPoint& mark, kafka::Deadline deadline, const CommitPoint* up_to) {
   for (const auto& [partition, end] : mark.ends) {
+    if (up_to != nullptr) {
+      const auto last = up_to->ends.find(partition);
+      if (last == up_to->ends.end() || last->second <= end) continue;
+    }
     const std::int64_t low = input.low(partition, deadline);
     if (low <= end) continue;
     return fmt::format("{}: offset {} is needed after batch {}, but the topic no longer retains it: its lowest offset is {}",

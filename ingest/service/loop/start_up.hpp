@@ -40,7 +40,8 @@ namespace deltamatch::ingest {
                                std::uint64_t committed, std::uint64_t up_to = std::numeric_limits<std::uint64_t>::max());
 
 /// Why the batches after this mark cannot be read from the input: the first partition that lost records of them, with offsets.
-/// Empty if they can. Throws Error if a partition is gone, Unreachable.
-[[nodiscard]] std::string not_retained(kafka::Input& input, const CommitPoint& mark, kafka::Deadline deadline);
+/// Empty if they can. With `up_to`, batches after that mark do not count. Throws Error if a partition is gone, Unreachable.
+[[nodiscard]] std::string not_retained(kafka::Input& input, const CommitPoint& mark, kafka::Deadline deadline,
+                                       const CommitPoint* up_to = nullptr);
 
 }  // namespace deltamatch::ingest

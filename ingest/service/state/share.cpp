@@ -86,7 +86,7 @@ std::vector<SharedSnapshot> SnapshotShare::list_unlocked(const std::stop_token& 
   return snapshots;
 }
 
-std::string SnapshotShare::publish(const SnapshotFile& snapshot, const std::stop_token& stop) {
+std::string SnapshotShare::publish(const SnapshotFile& snapshot, const std::stop_token& stop, std::uint64_t undelivered_from) {
   const std::scoped_lock one_at_a_time(calls_);
   // A name of its own keeps the file until it is published, whatever becomes of the snapshot's name.
   const Temporary link(beside(snapshot.path, "share"));
@@ -105,15 +105,20 @@ std::string SnapshotShare::publish(const SnapshotFile& snapshot, const std::stop
     store_->put(file, shared.name(), stop);
     there.push_back(shared);
   }
-  retain(shared, std::move(there), stop);
+  retain(shared, std::move(there), undelivered_from, stop);
   return shared.name();
 }
 
 // A snapshot of a later batch is of a later owner, or of another history. Neither is this owner's to count or to remove.
-void SnapshotShare::retain(const SharedSnapshot& published, std::vector<SharedSnapshot> there, const std::stop_token& stop) {
+void SnapshotShare::retain(const SharedSnapshot& published, std::vector<SharedSnapshot> there, std::uint64_t undelivered_from,
+                           const std::stop_token& stop) {
   std::erase_if(there, [&](const SharedSnapshot& other) { return other.batch >= published.batch; });
   std::ranges::sort(there, [](const auto& a, const auto& b) { return a.name() > b.name(); });
+  const auto needed = published.batch < undelivered_from
+                          ? there.end()
+                          : std::ranges::find_if(there, [&](const auto& other) { return other.batch < undelivered_from; });
   for (std::size_t i = keep_ - 1; i < there.size(); ++i) {
+    if (needed != there.end() && i == static_cast<std::size_t>(needed - there.begin())) continue;
     try {
       if (!store_->remove(there[i].name(), stop)) return;
     } catch (const Error& error) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -31,6 +32,7 @@ namespace deltamatch::ingest {
 class SnapshotShare {
  public:
   using Clock = std::chrono::steady_clock;
+  static constexpr std::uint64_t nothing_waits = std::numeric_limits<std::uint64_t>::max();
 
   /// The directory and the journal must outlive it. `keep`: as ShareOptions::keep.
   SnapshotShare(std::unique_ptr<SnapshotStore> store, const StateDirectory& directory, std::string application,
@@ -41,9 +43,11 @@ class SnapshotShare {
   [[nodiscard]] std::vector<SharedSnapshot> list(const std::stop_token& stop);
 
   /// Publishes a snapshot of a committed batch, unless its batch and mark are already there. Then it removes older snapshots
-  /// beyond the `keep` newest up to this batch. Returns its name. Throws Error, also as SnapshotStore does. A snapshot that
+  /// beyond the `keep` newest up to this batch. The newest before the batch `undelivered_from` stays too: alerts that sinks
+  /// wait for can only be made again from there. Returns its name. Throws Error, also as SnapshotStore does. A snapshot that
   /// cannot be removed is only reported.
-  std::string publish(const SnapshotFile& snapshot, const std::stop_token& stop);
+  std::string publish(const SnapshotFile& snapshot, const std::stop_token& stop,
+                      std::uint64_t undelivered_from = nothing_waits);
 
   /// The newest shared snapshot that `is_committed` accepts, of a batch after `after` (nothing: any) and up to
   /// `up_to`. Those that are not
@@ -64,7 +68,8 @@ class SnapshotShare {
   [[nodiscard]] std::vector<SharedSnapshot> list_unlocked(const std::stop_token& stop);
   void refuse(const std::string& name, const std::string& why, bool is_broken);
   [[nodiscard]] bool is_broken(const std::string& name);
-  void retain(const SharedSnapshot& published, std::vector<SharedSnapshot> there, const std::stop_token& stop);
+  void retain(const SharedSnapshot& published, std::vector<SharedSnapshot> there, std::uint64_t undelivered_from,
+              const std::stop_token& stop);
 
   std::unique_ptr<SnapshotStore> store_;
   const StateDirectory* directory_;

@@ -20,9 +20,10 @@ SharePublisher::~SharePublisher() {
   thread_.join();
 }
 
-void SharePublisher::publish() {
+void SharePublisher::publish(std::uint64_t undelivered_from) {
   const std::scoped_lock lock(mutex_);
   wanted_ = true;
+  undelivered_from_ = undelivered_from;
   changed_.notify_all();
 }
 
@@ -42,6 +43,7 @@ void SharePublisher::run(const std::stop_token& stop) {
   while (changed_.wait(lock, stop, [&] { return wanted_; })) {
     wanted_ = false;
     trying_ = true;
+    const std::uint64_t undelivered_from = undelivered_from_;
     lock.unlock();
     std::string name;
     std::string why;
@@ -51,7 +53,7 @@ void SharePublisher::run(const std::stop_token& stop) {
       const std::vector<SnapshotFile> snapshots = directory_->snapshots();
       if (!snapshots.empty()) {
         batch = snapshots.front().batch;
-        name = share_->publish(snapshots.front(), stop);
+        name = share_->publish(snapshots.front(), stop, undelivered_from);
       }
     } catch (const std::exception& error) {
       why = error.what();

@@ -42,8 +42,9 @@ class SharePublisher {
   SharePublisher(const SharePublisher&) = delete;
   SharePublisher& operator=(const SharePublisher&) = delete;
 
-  /// There is a snapshot to publish. The batches of all snapshots in the directory must be committed.
-  void publish();
+  /// There is a snapshot to publish. The batches of all snapshots in the directory must be committed. `undelivered_from`: as
+  /// Log::undelivered_from.
+  void publish(std::uint64_t undelivered_from = SnapshotShare::nothing_waits);
   /// Waits until what was to be published is. Returns false at the deadline.
   bool finish(std::chrono::steady_clock::time_point deadline);
 
@@ -60,6 +61,7 @@ class SharePublisher {
   std::condition_variable_any changed_;
   bool wanted_ = false;  // guarded by mutex_, like all below
   bool trying_ = false;
+  std::uint64_t undelivered_from_ = SnapshotShare::nothing_waits;
   ShareStatistics statistics_;
   std::jthread thread_;
 };

@@ -162,7 +162,7 @@ void Snapshotter::saved(std::uint64_t batch, Clock::time_point start) {
   } catch (const std::exception& error) {
     journal_->tell(Level::warn, "old_state_stays", {{"why", error.what()}});
   }
-  if (options_.made) options_.made();
+  if (options_.made) options_.made(log_->undelivered_from());
 }
 
 void Snapshotter::failed(std::uint64_t batch, const char* why) {

@@ -37,7 +37,8 @@ struct SnapshotterOptions {
   /// snapshot fails.
   std::function<Engine()> begin;
   std::shared_ptr<const KnownQueries> queries = nullptr;  ///< those that remember; null: none does
-  std::function<void()> made = nullptr;                   ///< called after each snapshot; must not wait. May be null
+  /// Called after each snapshot, with Log::undelivered_from; must not wait. May be null.
+  std::function<void(std::uint64_t undelivered_from)> made = nullptr;
 };
 
 struct SnapshotStatistics {

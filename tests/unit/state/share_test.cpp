@@ -160,6 +160,18 @@ TEST_P(ShareTest, KeepsTheNewestAndPublishesEachOnce) {
   EXPECT_EQ(std::filesystem::last_write_time(place() / last), before) << "it was there already";
 }
 
+TEST_P(ShareTest, TheNewestBeforeWhatWaitsStays) {
+  SnapshotShare owner = share(2);
+  owner.publish(snapshot(), {});
+  const std::string before = owner.publish(snapshot(), {});
+  const std::uint64_t waits = scene_.mark.batch + 1;
+  for (int i = 0; i < 4; ++i) owner.publish(snapshot(), {}, waits);
+  ASSERT_EQ(names().size(), 3U);
+  EXPECT_EQ(names().front(), before);
+  owner.publish(snapshot(), {}, scene_.mark.batch + 1);
+  EXPECT_EQ(names().size(), 2U) << "nothing waits for it any more";
+}
+
 TEST_P(ShareTest, ALateOwnerNeitherWinsNorRemovesWhatIsNewer) {
   SnapshotShare late = share(1);
   const SnapshotFile old = snapshot();
