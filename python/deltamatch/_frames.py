@@ -16,7 +16,7 @@ from deltamatch.errors import ConfigurationError
 
 _UNITS = {"s": "tss:", "ms": "tsm:", "us": "tsu:", "ns": "tsn:"}
 _NUMBERS = {"i1": "c", "u1": "C", "i2": "s", "u2": "S", "i4": "i", "u4": "I", "i8": "l", "u8": "L", "f4": "f", "f8": "g"}
-_REMEDY = "give a frame of pandas or polars, a table of Arrow, a dict of columns, or an array of two columns of integers"
+_REMEDY = "give a frame of pandas or polars, a table of Arrow, a dict of columns, or an array of two columns of numbers"
 
 _Column = tuple[str, str, object]
 
@@ -73,7 +73,7 @@ def source_of(frame: object, name: str) -> _core.Source:
 def _columns_of_pairs(array: Any, name: str) -> list[_Column]:
     if array.dtype.names:
         return [_column(field, array[field], name) for field in array.dtype.names]
-    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
+    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iuf":
         raise ConfigurationError.of(name, f"is an array of shape {array.shape} and type {array.dtype}", _REMEDY)
     return [_column("source", array[:, 0], name), _column("target", array[:, 1], name)]
 

@@ -205,7 +205,7 @@ def replay(
 
     Args:
         frame: a row is an update: an edge that is inserted, or deleted if ``op`` says so. A frame of pandas or polars, a table
-            or a stream of Arrow, a dict of columns, or an array of two columns of integers.
+            or a stream of Arrow, a dict of columns, or an array of two columns of numbers.
         patterns: a pattern, the path of a file or a folder, several of them, or a dict of names and patterns.
         within: WITHIN of patterns that have none: edges of a match are less than this apart in time. '24h' or a timedelta.
         batch: updates of a batch; 8192 if neither this nor ``batch_span`` is given.

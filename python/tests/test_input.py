@@ -40,6 +40,13 @@ def test_floats_that_are_whole_numbers_are_integers() -> None:
     assert all(isinstance(vertex, int) for row in matches["bindings"] for vertex in row.values())
 
 
+def test_an_array_of_floats_is_read_like_columns_of_floats() -> None:
+    pairs = np.array([[12, 1], [3, 2]], dtype=float)  # as numpy.loadtxt gives it
+    assert {tuple(row["bindings"].values()) for row in deltamatch.replay(pairs, EDGE).to_pylist()} == {(12, 1), (3, 2)}
+    assert refused(pairs + 0.5).row == 0
+    assert "an array of two columns of numbers" in wrong(pairs.astype(str)).remedy
+
+
 @pytest.mark.parametrize("bad", [12.5, float("nan"), float("inf"), 2.0**60])
 def test_other_floats_are_refused_with_row_and_column(bad: float) -> None:
     error = refused(pd.DataFrame({"payer": [1.0, bad], "target": [5, 2]}), source="payer")
