@@ -18,6 +18,7 @@ import json
 import os
 import pathlib
 import platform
+import signal
 import subprocess
 import sys
 import tempfile
@@ -213,7 +214,8 @@ class Bench:
 
     def overload(self):
         """Updates come faster than they are matched. The window keeps the graph at two million edges, so only queues could
-        grow."""
+        grow. The producer pauses while `most_lag` updates wait, because the topic would fill the disk."""
+        most_lag = 50_000_000
         name = "load" + uuid.uuid4().hex[:6]
         self.broker.create(f"{name}-in")
         service = self.service(name, graph={"window": "2s"})  # of event time: the load gives each update a microsecond
@@ -226,6 +228,7 @@ class Bench:
                 with open(f"/proc/{service.process.pid}/statm", encoding="utf-8") as file:
                     pages = int(file.read().split()[1])
                 lag = sum(service.metric("deltamatch_consumer_lag").values())
+                producer.send_signal(signal.SIGSTOP if lag > most_lag else signal.SIGCONT)
                 rss.append({"seconds": round(self.arguments.overload - (end - time.monotonic())), "rss_mib": pages * 4096 >> 20, "lag": int(lag),
                             "edges": service.status().get("graph", {}).get("edges")})
         finally:

@@ -364,6 +364,10 @@ class Adjacency {
   [[nodiscard]] std::size_t block_words(std::uint32_t capacity, std::uint32_t directory_log) const noexcept {
     return (std::size_t{2} << directory_log) + std::size_t{capacity} * (1 + column_words());
   }
+  /// Whether it was so before the staged batch (`parallel`).
+  [[nodiscard]] bool was_parallel(RelationId relation) const noexcept {
+    return relation < figures_.size() && figures_[relation].parallel && figures_[relation].entries > 0;
+  }
   [[nodiscard]] const DeltaSlice* delta_slice(const DeltaRow& row, RelationId relation) const noexcept;
   void cut_parts(std::span<const HalfEdge> added, std::span<const HalfEdge> removed, std::size_t grain);
   void build_slices(std::span<const HalfEdge> added, std::span<const HalfEdge> removed, Workers& workers);

@@ -1,7 +1,7 @@
 // Finds the places of a delta's entries in the settled lists. Many searches run side by side.
 //
-// Settling finds them, because it must load the lists anyway. Staging only finds those of added entries with tags. They tell
-// which lists have several entries of one neighbour.
+// Settling finds them, because it must load the lists anyway. Staging only finds those of added entries with tags, in relations
+// that have no parallel entries yet. They tell whether a list gets some.
 #include <algorithm>
 #include <array>
 
@@ -47,10 +47,11 @@ void Adjacency::find_places(std::span<const DeltaRow> deltas, bool settling) noe
     fetch_line(row.ids() + delta.total);
     for (std::uint32_t s = delta.first_slice; s < delta.end_slice; ++s) {
       const DeltaSlice* slice = &delta_slices_[s];
-      if (settling && tagged) {  // they are known
-        for (std::uint32_t a = slice[0].added_begin; a < slice[1].added_begin; ++a) fetch_line(row.ids() + added_.places[a]);
-      } else {
+      const bool staged = tagged && !was_parallel(slice->relation);
+      if (staged != settling) {
         add(row, *slice, added_, slice[0].added_begin, slice[1].added_begin);
+      } else if (settling) {  // the places are known
+        for (std::uint32_t a = slice[0].added_begin; a < slice[1].added_begin; ++a) fetch_line(row.ids() + added_.places[a]);
       }
       if (settling) add(row, *slice, removed_, slice[0].removed_begin, slice[1].removed_begin);
     }

@@ -184,6 +184,7 @@ void Adjacency::note_parallels(const DeltaRow& delta, FigureChanges& figures) co
   const std::uint32_t* const ids = rows_[delta.vertex].ids();
   for (std::uint32_t s = delta.first_slice; s < delta.end_slice; ++s) {
     const DeltaSlice& slice = delta_slices_[s];
+    if (was_parallel(slice.relation)) continue;
     bool parallel = false;
     for (std::uint32_t i = slice.added_begin; i < delta_slices_[s + 1].added_begin; ++i) {
       const std::uint32_t place = added_.places[i];
