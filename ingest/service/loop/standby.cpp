@@ -510,9 +510,8 @@ std::string Standby::Impl::lost_alerts(kafka::CommitLog& records) {
       begin ? not_retained(input, *begin, Clock::now() + patience, &*committed) : "the commit record of batch 0 is missing";
   if (lacks.empty()) return {};
   return fmt::format(
-      "alerts that '{}' waits for since batch {} could not be made again: {}; mend the sink, and keep the input for longer "
-      "than "
-      "it may be down",
+      "alerts that '{}' waits for since batch {} could not be made again: {}; mend the sink, and keep the input for "
+      "longer than it may be down",
       waits, delivered + 1, lacks);
 }
 
