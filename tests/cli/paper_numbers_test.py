@@ -63,18 +63,28 @@ class PaperNumbers(harness.CliTest):
 
     def test_orders_of_a_stream_are_compared_as_the_page_says(self):
         self.write("graph.txt", self.read("graph.txt") + "".join(f"{b}\t{a}\n" for a, b in self.edges))
-        *lines, each = commands("Compare orders of a stream")[:8]
-        both = self.shell("set +o pipefail", *lines).splitlines()
+        _, _, house, whole, *lines, table = commands("Compare orders of a stream")
+        *split_and_replay, fixed, rounds = lines
+        counts = self.shell(house, whole).splitlines()
+        self.assertIn("threads", counts[0])
+        self.assertEqual([row.split(",")[0] for row in counts[1:]], ["triangle", "house"])
+        both = self.shell("set +o pipefail", house, *split_and_replay).splitlines()
         self.assertEqual(len(both), 4)
         planner, own = (row.split(",")[:2] for row in (both[1], both[3]))
         self.assertEqual(planner, own)
         self.assertGreater(int(own[1]), 0)
-        header, *rows = self.shell(each).splitlines()
-        self.assertIn(header, commands("Compare orders of a stream"))
+        seconds = self.shell("set +o pipefail", "exec 2>&1", house, *split_and_replay[:-2], fixed, rounds).splitlines()
+        self.assertEqual(len([float(line) for line in seconds]), 6)
+        self.shell(table)
+        header, *rows = self.read("orders.csv").splitlines()
+        self.assertEqual(header, "batch,query,new,planner_seconds,own_seconds")
         self.assertEqual(sum(int(row.split(",")[2]) for row in rows), int(own[1]))
-        whole = self.shell(commands("Compare orders of a stream")[-1]).splitlines()
-        self.assertIn("threads", whole[0])
-        self.assertEqual([row.split(",")[0] for row in whole[1:]], ["triangle", "clique4", "cycle4"])
+
+    def test_the_page_makes_a_graph(self):
+        generate, take, house, whole, *_ = commands("Compare orders of a stream")
+        self.shell(generate.replace("30000", "300 --max-degree 100").replace("200000", "2000"), take)
+        self.assertEqual(len(self.read("graph.txt").splitlines()), 2000)
+        self.assertEqual(len(self.shell(house, whole).splitlines()), 3)
 
     def test_the_time_of_an_update_is_that_of_the_steps(self):
         self.shell("set +o pipefail", *commands("Hold edges back")[:-1])
