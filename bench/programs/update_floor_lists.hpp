@@ -124,7 +124,7 @@ class Lists {
       constexpr std::uintptr_t line = 64;
       for (auto at = reinterpret_cast<std::uintptr_t>(begin) / line * line; at < reinterpret_cast<std::uintptr_t>(end + 1);
            at += line)
-        fetch_line(reinterpret_cast<const void*>(at));
+        fetch_line(reinterpret_cast<const void*>(at));  // NOLINT(performance-no-int-to-ptr)
     };
     if (row.tall) {
       const Piece* piece = find_piece(row, relation, entry);
@@ -240,7 +240,7 @@ class Lists {
     std::uint32_t place;
     std::uint32_t relation : 16, size : 10, size_class : 6;
   };
-  static constexpr std::size_t entry_words = sizeof(Entry) / sizeof(std::uint32_t);
+  static constexpr std::size_t entry_words = sizeof(Entry) / sizeof(std::uint32_t);  // NOLINT(bugprone-sizeof-expression)
 
   [[nodiscard]] std::uint32_t& count(const Row& row) const noexcept { return *arena_.at(row.place); }
   [[nodiscard]] Piece* pieces(const Row& row) const noexcept { return reinterpret_cast<Piece*>(arena_.at(row.place) + 4); }

@@ -293,6 +293,7 @@ void Engine::Impl::BatchRun::match() {
 std::vector<match::QueryTask> Engine::Impl::BatchRun::make_tasks() {
   std::vector<match::QueryTask> tasks;
   std::vector<engine::BatchWatch::Followed> followed;
+  followed.reserve(engine_->standing.size());
   for (const auto& [id, query] : engine_->standing) followed.push_back({id, query->budget});
   engine_->watch.follow(followed, engine_->workers.size(), engine_->matcher->separates_tasks());
   tasks.reserve(variants_.size());
@@ -316,6 +317,7 @@ std::vector<match::QueryResult> Engine::Impl::BatchRun::match_rounds(std::span<m
   std::vector<match::QueryResult> results(passes().size() * tasks.size());
   spent_.assign(tasks_.size(), 0);
   std::vector<const engine::Delivery*> deliveries;
+  deliveries.reserve(variants_.size());
   for (const StandingQuery* variant : variants_) deliveries.push_back(&variant->delivery);
   const bool renumbered = resolved_->renumbered();
   const auto begin_anew = [&] {
@@ -511,6 +513,7 @@ void Engine::Impl::BatchRun::let_once_through() {
     if (!query.once || (!delta.complete() && query.options.list && !(delivers() && wanted_->report_partial))) continue;
     const auto most = [&](Count count) { return delta.complete() ? UINT64_MAX : static_cast<std::uint64_t>(count); };
     std::vector<const match::FinalRule*> final_rules;
+    final_rules.reserve(query.variants.size());
     for (const auto& variant : query.variants) final_rules.push_back(variant->wait ? &variant->wait->rule() : nullptr);
     let_through_[q] = query.once->decide({.graph = engine_->graph,
                                           .listing = engine_->listing,
