@@ -78,8 +78,8 @@ class Workers {
   }
 
   /// Calls body(). Threads that have taken part in one of its loops then look for the next one, instead of going to sleep. So
-  /// its loops start and end within a microsecond. The threads keep their cores busy, so the body should do little else than
-  /// loops. It may call this again. Throws what the body throws.
+  /// its loops start and end sooner. The threads keep their cores busy, so the body should do little else than loops. It may
+  /// call this again. Throws what the body throws.
   template <class F>
   void stand_by(F&& body) {
     const StandingBy standing_by(*this);
