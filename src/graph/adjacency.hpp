@@ -383,6 +383,7 @@ class Adjacency {
   void find_places(std::span<const DeltaRow> deltas, bool settling) noexcept;
   template <bool tagged>
   static void search(std::span<Search> lanes) noexcept;
+  void fetch_moving(const Row& row, const DeltaRow& delta) const noexcept;
   void settle_row(DeltaRow& delta) noexcept;
   void remove_entries(const Row& row, const DeltaRow& delta) noexcept;
   void add_entries(const Row& from, const Row& to, const DeltaRow& delta) noexcept;

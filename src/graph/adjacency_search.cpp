@@ -16,8 +16,25 @@ namespace {
 constexpr std::size_t search_lanes = 32;
 // How far ahead rows are prefetched.
 constexpr std::size_t prefetch_distance = 16;
+// Up to how many lines of a vertex's entries are prefetched before they move. They move from the end on, and long runs are what
+// the processor prefetches itself.
+constexpr std::ptrdiff_t moving_lines = 8;
 
 }  // namespace
+
+/// Prefetches the end of a vertex's entries, which moves if it changes.
+inline void Adjacency::fetch_moving(const Row& row, const DeltaRow& delta) const noexcept {
+  const auto fetch = [](const std::uint32_t* begin, const std::uint32_t* end) {
+    constexpr std::ptrdiff_t line = 16;
+    const std::ptrdiff_t lines = std::min((end - begin) / line, moving_lines);
+    for (std::ptrdiff_t i = 0; i <= lines; ++i) fetch_line(end - i * line);
+  };
+  const std::uint32_t begin = delta_slices_[delta.first_slice].begin;
+  const unsigned words = column_words();
+  const std::uint32_t* const payload = row.ids() + row.capacity;
+  fetch(row.ids() + begin, row.ids() + delta.total);
+  if (words > 0) fetch(payload + std::size_t{begin} * words, payload + std::size_t{delta.total} * words);
+}
 
 template <bool tagged>
 void Adjacency::find_places(std::span<const DeltaRow> deltas, bool settling) noexcept {
@@ -44,7 +61,11 @@ void Adjacency::find_places(std::span<const DeltaRow> deltas, bool settling) noe
     const Row& row = rows_[delta.vertex];
     if (delta.empties) continue;
     fetch_line(row.block);
-    fetch_line(row.ids() + delta.total);
+    if (settling) {
+      fetch_moving(row, delta);
+    } else {
+      fetch_line(row.ids() + delta.total);
+    }
     for (std::uint32_t s = delta.first_slice; s < delta.end_slice; ++s) {
       const DeltaSlice* slice = &delta_slices_[s];
       const bool staged = tagged && !was_parallel(slice->relation);
