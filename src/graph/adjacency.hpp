@@ -343,6 +343,7 @@ class Adjacency {
     const std::uint32_t* tags;
     std::uint32_t begin;
     std::uint32_t size;
+    std::uint32_t end;
     std::uint32_t id;
     std::uint32_t tag;
     std::uint32_t* place;

@@ -4,6 +4,7 @@
 // that have no parallel entries yet. They tell whether a list gets some.
 #include <algorithm>
 #include <array>
+#include <ranges>
 
 #include "base/prefetch.hpp"
 #include "graph/adjacency.hpp"
@@ -47,8 +48,8 @@ void Adjacency::find_places(std::span<const DeltaRow> deltas, bool settling) noe
     }
     for (std::uint32_t i = begin; i < end; ++i) {
       const std::uint32_t tag = tagged ? entries.payload[i] : 0;
-      lanes[count++] = {row.ids(), row.ids() + row.capacity, slice.begin, slice.end - slice.begin, entries.ids[i],
-                        tag,       &entries.places[i]};
+      lanes[count++] = {row.ids(), row.ids() + row.capacity, slice.begin, slice.end - slice.begin,
+                        slice.end, entries.ids[i],           tag,         &entries.places[i]};
       if (count < search_lanes) continue;
       search<tagged>(lanes);
       count = 0;
@@ -81,25 +82,29 @@ void Adjacency::find_places(std::span<const DeltaRow> deltas, bool settling) noe
 }
 
 // Halves all ranges in step and compares without branches. A single search would wait at each step, for memory and for a
-// mispredicted branch.
+// mispredicted branch. Tags are read only where the neighbour is found.
 template <bool tagged>
 void Adjacency::search(std::span<Search> lanes) noexcept {
-  const auto less = [](const Search& lane, std::uint32_t at) {
-    const std::uint32_t id = lane.ids[at];
-    if (tagged && id == lane.id) [[unlikely]]
-      return lane.tags[at] < lane.tag;
-    return id < lane.id;
-  };
   std::uint32_t longest = 0;
   for (const Search& lane : lanes) longest = std::max(longest, lane.size);
   for (; longest > 1; longest -= longest / 2) {
     for (Search& lane : lanes) {
       const std::uint32_t half = lane.size / 2;
-      lane.begin += half * static_cast<std::uint32_t>(less(lane, lane.begin + half));
+      lane.begin += half * static_cast<std::uint32_t>(lane.ids[lane.begin + half] < lane.id);
       lane.size -= half;
     }
   }
-  for (const Search& lane : lanes) *lane.place = lane.begin + static_cast<std::uint32_t>(less(lane, lane.begin));
+  for (const Search& lane : lanes) {
+    std::uint32_t place = lane.begin + static_cast<std::uint32_t>(lane.ids[lane.begin] < lane.id);
+    if constexpr (tagged) {
+      const auto before = [&](std::uint32_t at) { return lane.ids[at] == lane.id && lane.tags[at] < lane.tag; };
+      if (place < lane.end && before(place)) [[unlikely]] {
+        const auto rest = std::views::iota(place + 1, lane.end);
+        place += 1 + static_cast<std::uint32_t>(std::ranges::partition_point(rest, before) - rest.begin());
+      }
+    }
+    *lane.place = place;
+  }
 }
 
 template void Adjacency::find_places<true>(std::span<const DeltaRow> deltas, bool settling) noexcept;
