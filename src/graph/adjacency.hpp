@@ -173,7 +173,12 @@ class Adjacency {
   [[nodiscard]] std::size_t bytes() const noexcept;
   [[nodiscard]] std::size_t vertices() const noexcept { return rows_.size(); }
   [[nodiscard]] Column column() const noexcept { return column_; }
-  void prefetch(VertexId vertex) const noexcept { fetch_line(&rows_[vertex]); }
+  /// Prefetches the vertex's row, which may be on two lines.
+  void prefetch(VertexId vertex) const noexcept {
+    const Row* const row = rows_.data() + vertex;
+    fetch_line(row);
+    fetch_line(row + 1);
+  }
   void prefetch_block(VertexId vertex) const noexcept {
     const Row& row = rows_[vertex];
     fetch_line(row.block);

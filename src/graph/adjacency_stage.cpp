@@ -167,7 +167,11 @@ void Adjacency::plan_rows(std::size_t begin, std::size_t end, std::vector<std::u
   for (std::size_t i = begin; i < std::min(end, begin + 2 * prefetch_distance); ++i) prefetch(delta_rows_[i].vertex);
   for (std::size_t i = begin; i < end; ++i) {
     if (i + 2 * prefetch_distance < end) prefetch(delta_rows_[i + 2 * prefetch_distance].vertex);
-    if (i + prefetch_distance < end) fetch_line(rows_[delta_rows_[i + prefetch_distance].vertex].block);
+    if (i + prefetch_distance < end) {
+      const std::uint32_t* const block = rows_[delta_rows_[i + prefetch_distance].vertex].block;
+      fetch_line(block);
+      fetch_line(block + 16);
+    }
     DeltaRow& delta = delta_rows_[i];
     plan_row(delta, figures);
     rows_[delta.vertex].staged = static_cast<std::uint32_t>(i + 1);
