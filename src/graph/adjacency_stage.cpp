@@ -245,7 +245,7 @@ void Adjacency::FigureChanges::add_to(std::vector<RelationFigures>& figures) con
     const Change& change = changes_[relation];
     if (relation >= figures.size()) figures.resize(relation + 1);
     RelationFigures& of = figures[relation];
-    of.parallel = (of.parallel && of.entries > 0) || change.parallel;
+    of.parallel = of.parallel || change.parallel;
     of.entries += static_cast<std::uint64_t>(change.entries);
     of.lists += static_cast<std::uint64_t>(change.lists);
     of.squares += static_cast<double>(change.squares);
@@ -260,6 +260,7 @@ void Adjacency::FigureChanges::forget() noexcept {
 
 void Adjacency::sum_staged_figures() {
   staged_figures_ = figures_;
+  for (RelationFigures& figures : staged_figures_) figures.parallel = figures.parallel && figures.entries > 0;
   for (const FigureChanges& changes : figure_changes_) changes.add_to(staged_figures_);
 }
 

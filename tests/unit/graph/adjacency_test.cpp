@@ -224,6 +224,62 @@ TEST_P(AdjacencyTest, EmptiesAndShrinks) {
   EXPECT_LE(model.store().bytes(), 2 * bytes);  // freed memory is used again
 }
 
+// Tags decide where a neighbour has many entries.
+TEST(AdjacencyTags, ManyEntriesOfOneNeighbour) {
+  constexpr std::uint32_t tags = 600;
+  Adjacency store(Column::tag, heap_slabs());
+  store.reserve_vertices(1);
+  Workers workers(1);
+  const auto half = [](VertexId neighbour, std::uint32_t tag) { return HalfEdge{0, 0, neighbour, tag, tag}; };
+  std::vector<HalfEdge> even;
+  std::vector<HalfEdge> odd;
+  for (const VertexId neighbour : {6U, 7U, 8U}) {
+    for (std::uint32_t tag = 0; tag < tags; tag += 2) {
+      even.push_back(half(neighbour, tag));
+      odd.push_back(half(neighbour, tag + 1));
+    }
+  }
+  store.stage(even, {});
+  store.settle(workers);
+  std::vector<HalfEdge> removed;
+  for (std::size_t i = 0; i < even.size(); i += 3) removed.push_back(even[i]);
+  store.stage(odd, removed);
+  store.settle(workers);
+  std::set<HalfEdge> wanted(even.begin(), even.end());
+  wanted.insert(odd.begin(), odd.end());
+  for (const HalfEdge& gone : removed) wanted.erase(gone);
+  const List list = store.list(0, 0);
+  std::vector<HalfEdge> kept;
+  for (std::uint32_t i = 0; i < list.size; ++i) kept.push_back(half(list.ids[i], list.tags[i]));
+  EXPECT_EQ(kept, std::vector<HalfEdge>(wanted.begin(), wanted.end()));
+}
+
+// One thread may remove as many entries as there were before another adds the parallel ones.
+TEST(AdjacencyTags, ParallelEntriesReplaceOthers) {
+  constexpr VertexId count = 32;  // of each kind, as many as a thread plans at a time
+  Workers workers(2);
+  std::vector<HalfEdge> before;
+  std::vector<HalfEdge> after;
+  for (VertexId v = 0; v < count; ++v) {
+    for (std::uint32_t tag = 0; tag < 2; ++tag) {
+      before.push_back({v, 0, 1, tag, tag});
+      after.push_back({count + v, 0, 1, tag, tag});
+    }
+  }
+  for (unsigned round = 0; round < 5000; ++round) {
+    Adjacency store(Column::tag, heap_slabs());
+    store.reserve_vertices(2 * count);
+    workers.stand_by([&] {
+      store.stage(before, {}, workers);
+      store.settle(workers);
+      store.stage(after, before, workers);
+    });
+    ASSERT_TRUE(store.parallel(0));
+    store.settle(workers);
+    ASSERT_TRUE(store.parallel(0));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Columns, AdjacencyTest, testing::Values(Column::none, Column::tag, Column::time),
                          [](const auto& tested) {
                            return tested.param == Column::none ? "none" : tested.param == Column::tag ? "tag" : "time";
