@@ -61,6 +61,7 @@ void Adjacency::find_places(std::span<const DeltaRow> deltas, bool settling) noe
     const DeltaRow& delta = deltas[i];
     const Row& row = rows_[delta.vertex];
     if (delta.empties) continue;
+    if (!settling && delta_slices_[delta.first_slice].added_begin == delta_slices_[delta.end_slice].added_begin) continue;
     fetch_line(row.block);
     if (settling) {
       fetch_moving(row, delta);

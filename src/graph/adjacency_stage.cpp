@@ -178,7 +178,7 @@ void Adjacency::plan_rows(std::size_t begin, std::size_t end, std::vector<std::u
     if (delta.moves || delta.empties) changing.push_back(static_cast<std::uint32_t>(i));
   }
   const std::span<const DeltaRow> planned = std::span<const DeltaRow>(delta_rows_).subspan(begin, end - begin);
-  if (column_ != Column::tag) return;
+  if (column_ != Column::tag || added_.ids.empty()) return;
   find_places<true>(planned, false);
   for (const DeltaRow& delta : planned) note_parallels(delta, figures);
 }
@@ -188,7 +188,7 @@ void Adjacency::note_parallels(const DeltaRow& delta, FigureChanges& figures) co
   const std::uint32_t* const ids = rows_[delta.vertex].ids();
   for (std::uint32_t s = delta.first_slice; s < delta.end_slice; ++s) {
     const DeltaSlice& slice = delta_slices_[s];
-    if (was_parallel(slice.relation)) continue;
+    if (slice.added_begin == delta_slices_[s + 1].added_begin || was_parallel(slice.relation)) continue;
     bool parallel = false;
     for (std::uint32_t i = slice.added_begin; i < delta_slices_[s + 1].added_begin; ++i) {
       const std::uint32_t place = added_.places[i];
