@@ -123,26 +123,29 @@ void Adjacency::add_entries(const Row& from, const Row& to, const DeltaRow& delt
 
 // Updates the ends of the lists. Adds lists that the vertex lacked, and removes lists that have become empty.
 void Adjacency::update_directory(Row& row, const DeltaRow& delta) noexcept {
-  const DeltaSlice* next = &delta_slices_[delta.first_slice];
-  const DeltaSlice* const last = &delta_slices_[delta.end_slice];
-  std::uint32_t shift = 0;  // modulo 2^32
-  if (!delta.reshapes) {
-    for (std::uint32_t s = 0; s < row.slices; ++s) {
-      if (next != last && next->relation == row.block[2 * s]) {
-        shift += (next[1].added_begin - next[0].added_begin) - (next[1].removed_begin - next[0].removed_begin);
-        ++next;
-      }
-      row.block[2 * s + 1] += shift;
+  const auto growth = [](const DeltaSlice* slice) {  // modulo 2^32
+    return (slice[1].added_begin - slice[0].added_begin) - (slice[1].removed_begin - slice[0].removed_begin);
+  };
+  if (!delta.reshapes && row.slices <= scanned_slices) {  // without branches, because most batches change one list of a vertex
+    for (std::uint32_t s = delta.first_slice; s < delta.end_slice; ++s) {
+      const RelationId relation = delta_slices_[s].relation;
+      const std::uint32_t shift = growth(&delta_slices_[s]);
+      std::uint32_t* const directory = row.block;
+      const std::uint32_t slices = row.slices;
+      for (std::uint32_t i = 0; i < slices; ++i) directory[2 * i + 1] += directory[2 * i] >= relation ? shift : 0;
     }
     return;
   }
+  const DeltaSlice* next = &delta_slices_[delta.first_slice];
+  const DeltaSlice* const last = &delta_slices_[delta.end_slice];
+  std::uint32_t shift = 0;
   for (std::uint32_t s = delta.first_slice; s < delta.end_slice; ++s) open_slice(row, delta_slices_[s].relation);
   std::uint32_t kept = 0;
   std::uint32_t begin = 0;
   for (std::uint32_t s = 0; s < row.slices; ++s) {
     const RelationId relation = row.block[2 * s];
     if (next != last && next->relation == relation) {
-      shift += (next[1].added_begin - next[0].added_begin) - (next[1].removed_begin - next[0].removed_begin);
+      shift += growth(next);
       ++next;
     }
     const std::uint32_t end = row.end(s) + shift;
