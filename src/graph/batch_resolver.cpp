@@ -14,6 +14,9 @@ namespace {
 // Number of updates that a thread foresees at a time.
 constexpr std::size_t foresee_grain = 512;
 
+// How far ahead of an update what it looks up is prefetched.
+constexpr std::size_t fetch_lead = 24;
+
 /// Clears a table of one batch. A table that is much larger than the batch needed would be slow: clearing visits all of it, and
 /// look-ups miss the cache.
 template <class Table>
@@ -194,31 +197,46 @@ bool BatchResolver::read_all(const UpdateBatch& batch, OnReject on_reject, std::
 /// Prefetches what reading the updates some way behind [begin, end) will look up: keys, and lists in which deletions find their
 /// edges. Call it with consecutive ranges; an empty first one starts over.
 void BatchResolver::fetch_edges(std::size_t begin, std::size_t end) {
-  constexpr std::size_t stage = 8;
-  constexpr std::size_t lead = 3 * stage;
-  if (graph_->model() == EdgeModel::keyed) {
-    const EdgeTable& table = *graph_->edge_table;
-    const auto fetch = [&](std::size_t i) {
-      if (i < updates_.size()) table.fetch_index(key_hashes_[i] = updates_[i].key() ? table.hash(*updates_[i].key()) : 0);
-      if (i >= stage && i - stage < updates_.size()) table.fetch_key(key_hashes_[i - stage]);
-      if (i >= 2 * stage && i - 2 * stage < updates_.size()) table.fetch_edge(key_hashes_[i - 2 * stage]);
-    };
-    if (begin == end) {
-      key_hashes_.resize(updates_.size());
-      for (std::size_t i = 0; i < lead; ++i) fetch(i);
-    }
-    for (std::size_t i = begin; i < end; ++i) fetch(i + lead);
-  } else if (graph_->model() == EdgeModel::events) {
-    Edge edge;
-    const auto next = [&](std::size_t i) -> const Edge* {
-      if (i >= updates_.size() || updates_[i].kind != UpdateKind::delete_edge) return nullptr;
-      const BatchLookUp::Ends& ends = look_up_[i];
-      if (ends.source == invalid_vertex || ends.target == invalid_vertex) return nullptr;
-      edge = graph_->ranked(ends.source, ends.target, 0);
-      return &edge;
-    };
-    for (std::size_t i = begin; i < end; ++i) graph_->prefetch_lists_ahead(next, i);
+  if (!graph_->edge_table) return;
+  const auto fetch = [&](std::size_t step) { graph_->model() == EdgeModel::keyed ? fetch_keyed(step) : fetch_events(step); };
+  if (begin == end) {
+    key_hashes_.resize(updates_.size());
+    for (std::size_t step = 0; step < fetch_lead; ++step) fetch(step);
   }
+  for (std::size_t i = begin; i < end; ++i) fetch(i + fetch_lead);
+}
+
+/// Prefetches for the updates before `step`, in stages, in a graph of the model `keyed`.
+void BatchResolver::fetch_keyed(std::size_t step) {
+  const EdgeTable& table = *graph_->edge_table;
+  const EdgeKeys& keys = table.keys();
+  const auto at = [&](std::size_t behind, auto&& stage) {
+    if (step >= behind && step - behind < updates_.size()) stage(step - behind);
+  };
+  at(0, [&](std::size_t i) { keys.fetch_entry(key_hashes_[i] = updates_[i].key() ? keys.hash(*updates_[i].key()) : 0); });
+  at(8, [&](std::size_t i) {
+    const Slot slot = keys.peek(key_hashes_[i]);
+    if (slot == no_slot) return;
+    keys.fetch(slot);
+    table.fetch(slot);
+  });
+  at(16, [&](std::size_t i) {
+    const Slot slot = keys.peek(key_hashes_[i]);
+    if (slot != no_slot) keys.fetch_text(slot);
+  });
+}
+
+/// The same in a graph of the model `events`, for lists in which deletions find their edges.
+void BatchResolver::fetch_events(std::size_t step) {
+  Edge edge;
+  const auto next = [&](std::size_t i) -> const Edge* {
+    if (i >= updates_.size() || updates_[i].kind != UpdateKind::delete_edge) return nullptr;
+    const BatchLookUp::Ends& ends = look_up_[i];
+    if (ends.source == invalid_vertex || ends.target == invalid_vertex) return nullptr;
+    edge = graph_->ranked(ends.source, ends.target, 0);
+    return &edge;
+  };
+  graph_->prefetch_lists_ahead(next, step - DataGraph::prefetch_lead);
 }
 
 /// Reads a record, unless it is foreseen or known to be refused, and follows the watermark.
@@ -410,9 +428,7 @@ std::optional<Reject> BatchResolver::read_record(std::size_t first, std::size_t 
                           result_.ignored.superseded,
                           fresh_vertex_labels_.size(),
                           fresh_edge_labels_.size(),
-                          graph_->edge_table ? graph_->edge_table->created().size() : 0,
-                          drops_.size(),
-                          keyed_undo_.size(),
+                          graph_->edge_table ? graph_->edge_table->mark() : EdgeTable::Mark{},
                           deletions_ != nullptr ? deletions_->changes() : 0,
                           result_.rebound};
   irrevocable_ = false;
@@ -459,35 +475,14 @@ void BatchResolver::take_back(const Checkpoint& to) {
     }
   }
   take_labels_back(to.vertex_labels, to.edge_labels);
-  if (graph_->edge_table) take_slots_back(to);
+  if (!graph_->edge_table) return;
+  if (graph_->edge_table->created().size() > to.edges.created) forget_events();
+  graph_->edge_table->take_back(to.edges);
 }
 
-/// Forgets what the record did to edges with slots.
-void BatchResolver::take_slots_back(const Checkpoint& to) noexcept {
-  EdgeTable& table = *graph_->edge_table;
-  for (; drops_.size() > to.dropped_slots; drops_.pop_back()) dropped_slots_.erase(drops_.back());
-  for (; keyed_undo_.size() > to.keyed_undo; keyed_undo_.pop_back()) {
-    const KeyTouch& touch = keyed_undo_.back();
-    if (touch.first) {
-      keyed_edges_.erase(touch.key);
-    } else {
-      keyed_edges_.find(touch.key)->second = touch.before;
-    }
-  }
-  if (table.created().size() > to.created_edges) {
-    events_indexed_ = false;
-    live_events_.clear();
-  }
-  table.take_back(to.created_edges);
-}
-
-void BatchResolver::forget_slots() noexcept {
+void BatchResolver::forget_events() noexcept {
   events_indexed_ = false;
   clear(live_events_);
-  clear(dropped_slots_);
-  drops_.clear();
-  clear(keyed_edges_);
-  keyed_undo_.clear();
 }
 
 /// Frees the labels of what is undone. Nothing else has them, so the batch continues as if they had never come.
@@ -626,7 +621,7 @@ bool BatchResolver::passed(Timestamp time) const noexcept {
 /// Reads an update in a graph of the model `events`. `like` has the ends of the edge and its label.
 void BatchResolver::read_event(const Update& update, std::uint32_t index, const Edge& like) {
   if (update.kind == UpdateKind::insert_edge) {
-    const Slot slot = create_slot(update, like, no_key);
+    const Slot slot = create_slot(update, like);
     entries_.push_back({{like.tail, like.head, slot}, index});
     if (timely(update) && !passed(*update.time) && deletions_->meet(update)) {
       drop_slot({like.tail, like.head, slot}, index);
@@ -643,12 +638,12 @@ void BatchResolver::read_event(const Update& update, std::uint32_t index, const 
   drop_slot(*edge, index);
 }
 
-Slot BatchResolver::create_slot(const Update& update, const Edge& like, KeyId key) {
+Slot BatchResolver::create_slot(const Update& update, const Edge& like) {
   EdgeTable& table = *graph_->edge_table;
   words_.clear();
   if (table.values().width() > 0 && update.properties != nullptr) table.values().read(update.properties->attributes, words_);
   try {
-    return table.create({like.tail, like.head, like.which, update.time, key, 0}, words_);
+    return table.create({like.tail, like.head, like.which, update.time, update.key(), 0}, words_);
   } catch (...) {
     table.values().drop(words_);
     throw;
@@ -658,36 +653,27 @@ Slot BatchResolver::create_slot(const Update& update, const Edge& like, KeyId ke
 /// Records that the update at `index` ends the life of an edge with a slot.
 void BatchResolver::drop_slot(const Edge& edge, std::uint32_t index) {
   entries_.push_back({edge, index});
-  drops_.push_back(edge.which);
-  dropped_slots_.insert(edge.which);
+  graph_->edge_table->drop(edge.which);
 }
 
 /// Reads an insertion in a graph of the model `keyed`: the edge with this key gets a new version. `like` has its ends and
 /// label.
 void BatchResolver::read_keyed(const Update& update, std::uint32_t index, const Edge& like) {
-  if (timely(update) && (deletions_->newest(update) > update.time || loses_by_key(update))) {
+  EdgeKeys& keys = graph_->edge_table->keys();
+  const EdgeKeys::Place place = keys.find(*update.key(), key_hashes_[index]);
+  const Slot before = keys.now(place);
+  if (timely(update) && (deletions_->newest(update) > update.time || loses_to(before, update))) {
     ++result_.ignored.superseded;
     return;
   }
-  EdgeTable& table = *graph_->edge_table;
-  const KeyId key = table.intern_key(*update.key(), key_hashes_[index]);
-  const Slot before = keyed_edge(key).now;
-  Slot slot = no_slot;
-  try {
-    slot = create_slot(update, like, key);
-  } catch (...) {
-    if (before == no_slot && table.settled_slot(key) == no_slot && !keyed_edges_.contains(key)) table.forget_key(key);
-    throw;
-  }
+  const Slot slot = create_slot(update, like);
+  keys.touch(place, slot, true);
   if (before != no_slot) drop_slot(edge_of(before), index);
   entries_.push_back({{like.tail, like.head, slot}, index});
-  touch(key, slot, true);
 }
 
-/// Whether the edge with the record's key lives and is newer than the record, at this point of the batch.
-bool BatchResolver::loses_by_key(const Update& update) const {
-  const KeyId key = graph_->edge_table->find_key(*update.key());
-  const Slot live = key == no_key ? no_slot : keyed_edge(key).now;
+/// Whether an edge lives, at this point of the batch, and is newer than a record of it.
+bool BatchResolver::loses_to(Slot live, const Update& update) const {
   return live != no_slot && graph_->edge_table->time(live) > update.time;
 }
 
@@ -696,36 +682,23 @@ bool BatchResolver::loses_by_key(const Update& update) const {
 std::optional<RejectReason> BatchResolver::delete_keyed(const Update& update, std::uint32_t index) {
   const std::optional<Id> name = update.key();
   if (!name) return RejectReason::missing_key;
+  EdgeKeys& keys = graph_->edge_table->keys();
+  const EdgeKeys::Place place = keys.find(*name, key_hashes_[index]);
+  const Slot before = keys.now(place);
   if (timely(update)) {
     if (!passed(*update.time)) deletions_->note(update);
-    if (loses_by_key(update)) {
+    if (loses_to(before, update)) {
       if (update.kind == UpdateKind::delete_edge) ++result_.ignored.superseded;
       return std::nullopt;
     }
   }
-  const KeyId key = graph_->edge_table->find_key(*name, key_hashes_[index]);
-  const Slot before = key == no_key ? no_slot : keyed_edge(key).now;
   if (before == no_slot) {
     if (update.kind == UpdateKind::delete_edge) ++result_.ignored.absent_delete;
     return std::nullopt;
   }
+  keys.touch(place, no_slot, update.kind == UpdateKind::delete_edge);
   drop_slot(edge_of(before), index);
-  touch(key, no_slot, update.kind == UpdateKind::delete_edge);
   return std::nullopt;
-}
-
-/// The edge with a key as the batch has left it so far.
-BatchResolver::KeyedEdge BatchResolver::keyed_edge(KeyId key) const {
-  const auto at = keyed_edges_.find(key);
-  return at != keyed_edges_.end() ? at->second : KeyedEdge{graph_->edge_table->settled_slot(key)};
-}
-
-/// Records the edge's version after an update. `record`: the update names the key.
-void BatchResolver::touch(KeyId key, Slot now, bool record) {
-  const auto [at, fresh] = keyed_edges_.try_emplace(key);
-  KeyedEdge& edge = at->second;
-  keyed_undo_.push_back({key, fresh, edge});
-  edge = {now, edge.records + (record ? 1 : 0), record ? now == no_slot : edge.deleted};
 }
 
 /// A live edge with a slot, with the numbers that its ends have at this point of the batch.
@@ -778,15 +751,15 @@ void BatchResolver::net_keys() {
   const auto late = [&](Slot slot) {
     return window_ != nullptr && !std::ranges::binary_search(result_.net.inserted, netting_.now(origin(edge_of(slot))));
   };
-  for (const auto& [key, edge] : keyed_edges_) {
+  for (const EdgeKeys::Version& edge : table.keys().versions()) {
     const bool undone = edge.now == no_slot && !edge.deleted;
     result_.ignored.superseded += edge.records - (edge.records > 0 && !undone ? 1 : 0);
-    const Slot before = table.settled_slot(key);
+    const Slot before = edge.before;
     if (edge.now == no_slot || before == no_slot || late(edge.now)) continue;
     const Edge a = edge_of(before);
     const Edge b = edge_of(edge.now);
     const Edge b_before = origin(b);
-    const bool same = a.tail == b_before.tail && a.head == b_before.head && table.equal_but_for_ends(before, edge.now);
+    const bool same = a.tail == b_before.tail && a.head == b_before.head && table.alike(before, edge.now);
     if (same && netting_.now(a) == a) {
       ++result_.ignored.duplicate_insert;
       unchanged.insert(before);
@@ -815,7 +788,7 @@ std::optional<Edge> BatchResolver::newest_event(const Edge& like, std::optional<
   const EdgeTable& table = *graph_->edge_table;
   std::optional<Slot> newest;
   const auto consider = [&](Slot slot) {
-    if (dropped_slots_.contains(slot) || (time && table.time(slot) > time)) return;
+    if (table.is_dropped(slot) || (time && table.time(slot) > time)) return;
     if (deletions_ != nullptr && table.time(slot) && passed(*table.time(slot))) return;
     const auto age = [&](Slot of) { return std::pair(table.time(of), table.ordinal(of)); };
     if (!newest || age(slot) > age(*newest)) newest = slot;
@@ -1141,7 +1114,10 @@ void BatchResolver::delete_vertex(VertexId vertex, std::uint32_t index) {
       entries_.push_back({edge, index});
       return;
     }
-    if (const KeyId key = graph_->edge_table->key(edge.which); key != no_key) touch(key, no_slot, false);
+    if (graph_->model() == EdgeModel::keyed) {
+      EdgeKeys& keys = graph_->edge_table->keys();
+      keys.touch(keys.find(keys.external(edge.which)), no_slot, false);
+    }
     drop_slot(edge, index);
   };
   for (const EdgeUpdate& state : states) {
@@ -1277,7 +1253,7 @@ void BatchResolver::reset() noexcept {
   indexed_ = 0;
   old_values_.clear();
   forget_live_times();
-  forget_slots();
+  forget_events();
 }
 
 }  // namespace deltamatch::graph

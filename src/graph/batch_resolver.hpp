@@ -124,17 +124,6 @@ class BatchResolver {
     VertexId vertex;
     std::uint32_t other;  // the fresh vertex, the old label, or an index into old_values_
   };
-  /// What the batch has done to the edge with a key.
-  struct KeyedEdge {
-    Slot now = no_slot;         // the version after the updates so far
-    std::uint32_t records = 0;  // that name the key
-    bool deleted = false;       // whether the last of them is a deletion
-  };
-  struct KeyTouch {
-    KeyId key;
-    bool first;  // the batch had not touched it
-    KeyedEdge before{};
-  };
   struct Checkpoint {  // the state where a record begins
     std::size_t entries;
     std::size_t unknown_deletes;
@@ -144,9 +133,7 @@ class BatchResolver {
     std::uint64_t superseded;
     std::size_t vertex_labels;
     std::size_t edge_labels;
-    std::size_t created_edges;
-    std::size_t dropped_slots;
-    std::size_t keyed_undo;
+    EdgeTable::Mark edges;
     std::size_t deletions;
     bool rebound;
   };
@@ -188,6 +175,8 @@ class BatchResolver {
   [[nodiscard]] bool is_foreseen(const Update& update, const BatchLookUp::Ends& ends) const;
   void forget_foreseen() noexcept;
   void fetch_edges(std::size_t begin, std::size_t end);
+  void fetch_keyed(std::size_t step);
+  void fetch_events(std::size_t step);
   [[nodiscard]] Next visit(std::size_t first, std::size_t last, Reading& reading);
   void note_running(std::size_t last, bool refused, Reading& reading);
   bool read_all(const UpdateBatch& batch, OnReject on_reject, std::optional<Timestamp> watermark);
@@ -212,17 +201,14 @@ class BatchResolver {
   [[nodiscard]] std::optional<Timestamp> live_time(const Edge& edge);
   void forget_live_times() noexcept;
   [[nodiscard]] bool passed(Timestamp time) const noexcept;
-  [[nodiscard]] bool loses_by_key(const Update& update) const;
-  [[nodiscard]] KeyedEdge keyed_edge(KeyId key) const;
-  void touch(KeyId key, Slot now, bool record);
+  [[nodiscard]] bool loses_to(Slot live, const Update& update) const;
   void net_keys();
   void mark_net();
   void mark_simple();
-  Slot create_slot(const Update& update, const Edge& like, KeyId key);
+  Slot create_slot(const Update& update, const Edge& like);
   void drop_slot(const Edge& edge, std::uint32_t index);
-  void take_slots_back(const Checkpoint& to) noexcept;
   void index_events();
-  void forget_slots() noexcept;
+  void forget_events() noexcept;
   [[nodiscard]] Edge edge_of(Slot slot) const noexcept;
   void set_attributes(VertexId& vertex, std::span<const AttributeValue> values);
   void replace_values(VertexId vertex, std::span<const Word> words);
@@ -260,7 +246,7 @@ class BatchResolver {
   void reset() noexcept;
   [[nodiscard]] bool inserts(const EdgeUpdate& update) const noexcept {
     if (!graph_->edge_table) return updates_[update.index].kind == UpdateKind::insert_edge;
-    return graph_->edge_table->is_created(update.edge.which) && !dropped_slots_.contains(update.edge.which);
+    return graph_->edge_table->is_created(update.edge.which) && !graph_->edge_table->is_dropped(update.edge.which);
   }
 
   DataGraph* graph_;
@@ -290,19 +276,13 @@ class BatchResolver {
   BatchNetting::Origins origins_;
   boost::unordered_flat_map<VertexId, std::vector<std::uint32_t>> index_;  // entries by origin, built when first needed
   std::size_t indexed_ = 0;
-  // If edges have slots: those that the batch has dropped, in order too.
-  boost::unordered_flat_set<Slot> dropped_slots_;
-  std::vector<Slot> drops_;
   // In the model `simple`, by time: the edges that the batch has touched, by origin. Nullopt: it has no time, or does not live.
   boost::unordered_flat_map<Edge, std::optional<Timestamp>, EdgeHash> live_times_;
   std::size_t timed_entries_ = 0;  // that live_times_ covers
   // In the model `events`: edges that the batch has created, by ends (by origin) and label.
   boost::unordered_flat_map<Edge, std::vector<Slot>, EdgeHash> live_events_;
   bool events_indexed_ = false;
-  // In the model `keyed`: the edges that the batch has touched, in order of first touch, and what they were before each touch.
-  std::vector<std::uint32_t> key_hashes_;  // by update
-  boost::unordered_flat_map<KeyId, KeyedEdge> keyed_edges_;
-  std::vector<KeyTouch> keyed_undo_;
+  std::vector<std::uint32_t> key_hashes_;      // in the model `keyed`, by update
   std::vector<Word> words_;                    // work memory
   std::vector<std::vector<Word>> old_values_;  // of vertices, as undo_ names them
   bool watches_vertices_ = false;

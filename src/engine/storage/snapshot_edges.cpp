@@ -165,8 +165,8 @@ void read_by_slot(ElementReader& reader, SectionReader& in, std::span<const std:
     const Edge edge = loading.edge_of(stored, slot);
     graph::EdgeRecord record{edge.tail, edge.head, stored.label, stored.time};
     if (stored.key) {
-      if (table.find_key(*stored.key) != graph::no_key) in.refuse("a key occurs twice");
-      record.key = table.intern_key(*stored.key);
+      if (table.keys().find(*stored.key).entry != nullptr) in.refuse("a key occurs twice");
+      record.key = stored.key;
     }
     ordinal += static_cast<std::uint64_t>(in.signed_number());
     if (ordinal == 0 || ordinal > table.last_ordinal()) in.refuse("an edge has an impossible ordinal");

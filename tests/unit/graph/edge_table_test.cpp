@@ -1,4 +1,4 @@
-// Slots, keys and ordinals of edges with an identity.
+// Slots and ordinals of edges with an identity.
 #include "graph/edge_table.hpp"
 
 #include <gmock/gmock.h>
@@ -11,7 +11,6 @@
 namespace deltamatch::graph {
 namespace {
 
-using namespace std::string_view_literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -23,8 +22,7 @@ class EdgeTableTest : public testing::TestWithParam<EdgeModel> {
   Slot create(VertexId tail, VertexId head, std::optional<Timestamp> time = {}, std::string_view channel = {}) {
     std::vector<Word> words;
     table_.values().read(std::vector<AttributeValue>{channel.empty() ? AttributeValue() : AttributeValue(channel)}, words);
-    const KeyId key = table_.keyed() ? table_.intern_key(Id(next_key_++)) : no_key;
-    return table_.create({.tail = tail, .head = head, .label = 3, .time = time, .key = key}, words);
+    return table_.create({.tail = tail, .head = head, .label = 3, .time = time, .key = Id(next_key_++)}, words);
   }
   /// An edge of the table, as net batches name it.
   [[nodiscard]] Edge edge(Slot slot) const { return {table_.tail(slot), table_.head(slot), slot}; }
@@ -96,7 +94,7 @@ TEST_P(EdgeTableTest, UndoTakesEverythingBack) {
 
 TEST_P(EdgeTableTest, ARecordCanBeTakenBackAlone) {
   const Slot kept = create(1, 2);
-  const std::size_t before = table_.created().size();
+  const EdgeTable::Mark before = table_.mark();
   static_cast<void>(create(3, 4));
   static_cast<void>(create(5, 6));
   table_.take_back(before);
@@ -135,72 +133,26 @@ TEST_P(EdgeTableTest, ManySlotsAreFreedAndReused) {
   EXPECT_EQ(table_.slots(), 1000U);
 }
 
-class EdgeKeys : public testing::Test {
- protected:
-  Slot create(const Id& key, VertexId tail, VertexId head) {
-    return table_.create({.tail = tail, .head = head, .time = {}, .key = table_.intern_key(key)}, {});
-  }
-  void commit(const std::vector<Edge>& inserted, const std::vector<Edge>& removed = {}) { table_.commit(inserted, removed); }
-
-  SymbolTable symbols_;
-  EdgeTable table_{keyed, symbols_};
-};
-
-TEST_F(EdgeKeys, LeadToTheSettledEdge) {
-  const Slot slot = create("tx-7"sv, 1, 2);
-  const KeyId key = table_.find_key("tx-7"sv);
-  ASSERT_NE(key, no_key);
-  EXPECT_EQ(table_.settled_slot(key), no_slot);
-  commit({{1, 2, slot}});
-  EXPECT_EQ(table_.settled_slot(key), slot);
-  EXPECT_EQ(table_.external_key(slot), Id("tx-7"sv));
-  EXPECT_EQ(table_.find_key(Id(7)), no_key);
+TEST_P(EdgeTableTest, SlotsAreAlikeIfAllButEndsAndKeyIsEqual) {
+  const Slot a = create(1, 2, 5, "web");
+  EXPECT_TRUE(table_.alike(a, create(1, 3, 5, "web")));
+  EXPECT_FALSE(table_.alike(a, create(1, 2, 6, "web")));
+  EXPECT_FALSE(table_.alike(a, create(1, 2, {}, "web")));
+  EXPECT_FALSE(table_.alike(a, create(1, 2, 5, "atm")));
 }
 
-TEST_F(EdgeKeys, ACorrectionIsANewVersionWithTheSameKey) {
-  const Slot old_version = create(Id(7), 1, 2);
-  commit({{1, 2, old_version}});
-  const KeyId key = table_.find_key(Id(7));
-  const Slot new_version = create(Id(7), 3, 4);
-  EXPECT_EQ(table_.key(new_version), key);
-  EXPECT_EQ(table_.settled_slot(key), old_version);
-  commit({{3, 4, new_version}}, {{1, 2, old_version}});
-  EXPECT_EQ(table_.settled_slot(key), new_version);
-  EXPECT_EQ(table_.find_key(Id(7)), key);
-  EXPECT_EQ(create(Id(8), 5, 6), old_version);
-}
-
-TEST_F(EdgeKeys, AreForgottenWithTheirLastVersion) {
-  const Slot slot = create(Id(7), 1, 2);
-  commit({{1, 2, slot}});
-  commit({}, {{1, 2, slot}});
-  EXPECT_EQ(table_.find_key(Id(7)), no_key);
-  static_cast<void>(create("a"sv, 1, 2));
-  table_.undo();
-  EXPECT_EQ(table_.find_key("a"sv), no_key);
-  const KeyId unused = table_.intern_key("b"sv);
-  table_.forget_key(unused);
-  EXPECT_EQ(table_.find_key("b"sv), no_key);
-}
-
-TEST_F(EdgeKeys, AnUndoneCorrectionLeavesTheOldVersion) {
-  const Slot old_version = create(Id(7), 1, 2);
-  commit({{1, 2, old_version}});
-  static_cast<void>(create(Id(7), 3, 4));
-  table_.undo();
-  EXPECT_EQ(table_.settled_slot(table_.find_key(Id(7))), old_version);
-  EXPECT_TRUE(table_.settled(old_version, 1, 2));
-}
-
-TEST_F(EdgeKeys, EdgesAreEqualIfAllOfThemIs) {
-  const Slot a = create(Id(7), 1, 2);
-  const Slot b = create(Id(7), 1, 2);
-  const Slot moved = create(Id(7), 1, 3);
-  const Slot other = create(Id(8), 1, 2);
-  EXPECT_TRUE(table_.equal(a, b));
-  EXPECT_FALSE(table_.equal(a, moved));
-  EXPECT_TRUE(table_.equal_but_for_ends(a, moved));
-  EXPECT_FALSE(table_.equal_but_for_ends(a, other));
+TEST_P(EdgeTableTest, DroppedSlotsAreMarkedUntilTheBatchEnds) {
+  const Slot kept = create(1, 2);
+  commit({kept});
+  const EdgeTable::Mark before = table_.mark();
+  table_.drop(kept);
+  EXPECT_TRUE(table_.is_dropped(kept));
+  EXPECT_TRUE(table_.live(kept));
+  table_.take_back(before);
+  EXPECT_FALSE(table_.is_dropped(kept));
+  table_.drop(kept);
+  commit({});  // it was kept after all
+  EXPECT_FALSE(table_.is_dropped(kept));
 }
 
 }  // namespace
