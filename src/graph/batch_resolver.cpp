@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/prefetch.hpp"
 #include "deltamatch/labels.hpp"
 
 namespace deltamatch::graph {
@@ -194,13 +195,14 @@ bool BatchResolver::read_all(const UpdateBatch& batch, OnReject on_reject, std::
   return true;
 }
 
-/// Prefetches what reading the updates some way behind [begin, end) will look up: keys, and lists in which deletions find their
-/// edges. Call it with consecutive ranges; an empty first one starts over.
+/// Prefetches what reading the updates some way behind [begin, end) will look up: keys, and the edges among which deletions
+/// choose. Call it with consecutive ranges; an empty first one starts over.
 void BatchResolver::fetch_edges(std::size_t begin, std::size_t end) {
   if (!graph_->edge_table) return;
   const auto fetch = [&](std::size_t step) { graph_->model() == EdgeModel::keyed ? fetch_keyed(step) : fetch_events(step); };
   if (begin == end) {
     key_hashes_.resize(updates_.size());
+    candidates_.fill({});
     for (std::size_t step = 0; step < fetch_lead; ++step) fetch(step);
   }
   for (std::size_t i = begin; i < end; ++i) fetch(i + fetch_lead);
@@ -226,17 +228,34 @@ void BatchResolver::fetch_keyed(std::size_t step) {
   });
 }
 
-/// The same in a graph of the model `events`, for lists in which deletions find their edges.
+/// The same in a graph of the model `events`. It finds the settled edges among which a deletion chooses.
 void BatchResolver::fetch_events(std::size_t step) {
-  Edge edge;
-  const auto next = [&](std::size_t i) -> const Edge* {
-    if (i >= updates_.size() || updates_[i].kind != UpdateKind::delete_edge) return nullptr;
-    const BatchLookUp::Ends& ends = look_up_[i];
-    if (ends.source == invalid_vertex || ends.target == invalid_vertex) return nullptr;
-    edge = graph_->ranked(ends.source, ends.target, 0);
-    return &edge;
+  const auto deletion = [&](std::size_t behind) -> const BatchLookUp::Ends* {
+    if (step < behind || step - behind >= updates_.size()) return nullptr;
+    if (updates_[step - behind].kind != UpdateKind::delete_edge) return nullptr;
+    const BatchLookUp::Ends& ends = look_up_[step - behind];
+    const bool known = ends.source != invalid_vertex && ends.target != invalid_vertex && ends.label != BatchLookUp::no_label;
+    return known ? &ends : nullptr;
   };
-  graph_->prefetch_lists_ahead(next, step - DataGraph::prefetch_lead);
+  const auto candidates = [&](std::size_t behind) -> Candidates& { return candidates_[(step - behind) % candidates_.size()]; };
+  Edge edge;
+  const auto next = [&](std::size_t ahead) -> const Edge* {  // as prefetch_lists_ahead counts
+    const BatchLookUp::Ends* const ends = deletion(DataGraph::prefetch_lead - ahead);
+    if (ends != nullptr) edge = graph_->ranked(ends->source, ends->target, ends->label);
+    return ends != nullptr ? &edge : nullptr;
+  };
+  graph_->prefetch_lists_ahead(next, 0);
+  constexpr std::size_t find = DataGraph::prefetch_lead;
+  constexpr std::size_t read = find + 6;
+  if (step >= find) candidates(find) = {};
+  if (const BatchLookUp::Ends* const ends = deletion(find); ends != nullptr) {
+    const Edge like = graph_->ranked(ends->source, ends->target, ends->label);
+    candidates(find) = {like, graph_->parallel_edges(like.tail, like.head, like.which)};
+    fetch_line(candidates(find).tags.data());
+  }
+  if (deletion(read) == nullptr) return;
+  const std::span<const std::uint32_t> tags = candidates(read).tags;
+  for (const std::uint32_t tag : tags.first(std::min<std::size_t>(tags.size(), 4))) graph_->edge_table->fetch(tag >> 1);
 }
 
 /// Reads a record, unless it is foreseen or known to be refused, and follows the watermark.
@@ -630,7 +649,7 @@ void BatchResolver::read_event(const Update& update, std::uint32_t index, const 
     }
     return;
   }
-  const std::optional<Edge> edge = newest_event(like, update.time);
+  const std::optional<Edge> edge = newest_event(like, update.time, index);
   if (!edge) {
     delete_unknown(index);
     return;
@@ -784,7 +803,7 @@ void BatchResolver::net_keys() {
 
 /// The newest live edge with these ends and this label that is not newer than `time`: by time, then by ordinal. Edges without a
 /// time are the oldest.
-std::optional<Edge> BatchResolver::newest_event(const Edge& like, std::optional<Timestamp> time) {
+std::optional<Edge> BatchResolver::newest_event(const Edge& like, std::optional<Timestamp> time, std::uint32_t index) {
   const EdgeTable& table = *graph_->edge_table;
   std::optional<Slot> newest;
   const auto consider = [&](Slot slot) {
@@ -798,7 +817,10 @@ std::optional<Edge> BatchResolver::newest_event(const Edge& like, std::optional<
   if (const auto created = live_events_.find(settled); created != live_events_.end()) {
     std::ranges::for_each(created->second, consider);
   }
-  graph_->for_each_parallel(settled.tail, settled.head, like.which, consider);
+  const Candidates& found = candidates_[index % candidates_.size()];
+  const std::span<const std::uint32_t> tags =
+      found.like == settled ? found.tags : graph_->parallel_edges(settled.tail, settled.head, settled.which);
+  for (const std::uint32_t tag : tags) consider(static_cast<Slot>(tag >> 1));
   if (!newest) return std::nullopt;
   return Edge{like.tail, like.head, *newest};
 }

@@ -16,6 +16,7 @@
 // recorded.
 #pragma once
 
+#include <array>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
@@ -124,6 +125,11 @@ class BatchResolver {
     VertexId vertex;
     std::uint32_t other;  // the fresh vertex, the old label, or an index into old_values_
   };
+  /// In the model `events`: the settled edges among which a deletion chooses, found before it is read.
+  struct Candidates {
+    Edge like{invalid_vertex, invalid_vertex, 0};  // ends and label; no edge is like the default
+    std::span<const std::uint32_t> tags;
+  };
   struct Checkpoint {  // the state where a record begins
     std::size_t entries;
     std::size_t unknown_deletes;
@@ -191,7 +197,7 @@ class BatchResolver {
   [[nodiscard]] static bool may_be_one(const Update& update);
   void read_simple(const Update& update, std::uint32_t index, const Edge& like);
   void read_event(const Update& update, std::uint32_t index, const Edge& like);
-  [[nodiscard]] std::optional<Edge> newest_event(const Edge& like, std::optional<Timestamp> time);
+  [[nodiscard]] std::optional<Edge> newest_event(const Edge& like, std::optional<Timestamp> time, std::uint32_t index);
   void read_keyed(const Update& update, std::uint32_t index, const Edge& like);
   std::optional<RejectReason> delete_keyed(const Update& update, std::uint32_t index);
   /// Whether a record takes its place by its time. It does not if its time lies far ahead, because then it may be wrong.
@@ -282,6 +288,7 @@ class BatchResolver {
   // In the model `events`: edges that the batch has created, by ends (by origin) and label.
   boost::unordered_flat_map<Edge, std::vector<Slot>, EdgeHash> live_events_;
   bool events_indexed_ = false;
+  std::array<Candidates, 16> candidates_;      // of the next updates, by the last bits of their index
   std::vector<std::uint32_t> key_hashes_;      // in the model `keyed`, by update
   std::vector<Word> words_;                    // work memory
   std::vector<std::vector<Word>> old_values_;  // of vertices, as undo_ names them

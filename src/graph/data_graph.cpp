@@ -86,6 +86,22 @@ bool DataGraph::contains(const Edge& edge) const noexcept {
   return std::binary_search(ids.begin(), ids.end(), neighbour);
 }
 
+std::span<const std::uint32_t> DataGraph::parallel_edges(VertexId tail, VertexId head, LabelId label) const noexcept {
+  if (std::max(tail, head) >= base_.vertices()) return {};
+  const bool from_tail = shorter_end({tail, head, 0}) == tail;
+  const VertexId neighbour = from_tail ? head : tail;
+  const RelationId relation = relations_.find(direction_of({tail, head, 0}, from_tail), label, dictionary.label(neighbour));
+  if (relation == no_relation) return {};
+  const std::uint32_t* ids = nullptr;
+  const std::uint32_t* tags = nullptr;
+  std::uint32_t size = 0;
+  base_.find(from_tail ? tail : head, relation, ids, tags, size);
+  const std::uint32_t* const begin = std::lower_bound(ids, ids + size, neighbour);
+  const std::uint32_t* end = begin;
+  while (end != ids + size && *end == neighbour) ++end;
+  return {tags + (begin - ids), tags + (end - ids)};
+}
+
 std::optional<Timestamp> DataGraph::time(const Edge& edge) const noexcept {
   if (edge_table) {
     if (!contains(edge)) return std::nullopt;

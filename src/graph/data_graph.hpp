@@ -122,7 +122,7 @@ class DataGraph {
     if (!edge_table) return prefetch_lists_ahead(next, at);
     if (const Edge* edge = next(at + prefetch_lead); edge != nullptr) edge_table->fetch(edge->which);
   }
-  /// The same for the lists that `for_each_parallel` searches. Only the ends of the edges count.
+  /// The same for the lists that `parallel_edges` searches. Only the ends of the edges count.
   template <class Next>
   void prefetch_lists_ahead(Next&& next, std::size_t at) const noexcept {
     const auto known = [&](const Edge* edge) { return edge != nullptr && std::max(edge->tail, edge->head) < base_.vertices(); };
@@ -150,9 +150,9 @@ class DataGraph {
   template <class Visit>
   void for_each_edge(VertexId vertex, bool all, Visit&& visit) const;
 
-  /// Calls visit(slot) for every settled edge with these ends, tail first, and this label, in a graph whose edges have slots.
-  template <class Visit>
-  void for_each_parallel(VertexId tail, VertexId head, LabelId label, Visit&& visit) const;
+  /// The tags of all settled edges with these ends, tail first, and this label, in a graph whose edges have slots. Valid until
+  /// the next batch is settled.
+  [[nodiscard]] std::span<const std::uint32_t> parallel_edges(VertexId tail, VertexId head, LabelId label) const noexcept;
 
   /// Registers a query relation. Equal ones get the same number. It materialises nothing yet; stage and
   /// resolve_all do.
@@ -264,21 +264,6 @@ class DataGraph {
   std::vector<std::uint8_t> arriving_;  // by base relation, whether the staged batch adds entries
   std::vector<std::uint8_t> leaving_;   // the same for those that it removes
 };
-
-template <class Visit>
-void DataGraph::for_each_parallel(VertexId tail, VertexId head, LabelId label, Visit&& visit) const {
-  if (std::max(tail, head) >= base_.vertices()) return;
-  const bool from_tail = shorter_end({tail, head, 0}) == tail;
-  const VertexId neighbour = from_tail ? head : tail;
-  const RelationId relation = relations_.find(direction_of({tail, head, 0}, from_tail), label, dictionary.label(neighbour));
-  if (relation == no_relation) return;
-  const std::uint32_t* ids = nullptr;
-  const std::uint32_t* tags = nullptr;
-  std::uint32_t size = 0;
-  base_.find(from_tail ? tail : head, relation, ids, tags, size);
-  for (const std::uint32_t* at = std::lower_bound(ids, ids + size, neighbour); at != ids + size && *at == neighbour; ++at)
-    visit(static_cast<Slot>(tags[at - ids] >> 1));
-}
 
 template <class Visit>
 void DataGraph::for_each_edge(VertexId vertex, bool all, Visit&& visit) const {
