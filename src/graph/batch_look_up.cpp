@@ -16,10 +16,6 @@ constexpr std::size_t stop_interval = 64;  // updates between checks of the stop
 // Number of updates that a thread looks up at a time. It finishes fewer before another one has started.
 constexpr std::size_t look_up_grain = 256;
 
-bool is_edge(const Update& update) noexcept {
-  return update.kind == UpdateKind::insert_edge || update.kind == UpdateKind::delete_edge;
-}
-
 // Looks up ids in stages. Each stage is some updates behind the one before, so that cache misses overlap.
 class StagedLookUp {
  public:
@@ -33,26 +29,30 @@ class StagedLookUp {
     const Dictionary& dictionary = graph_->dictionary;
     if (step < updates_.size()) {
       BatchLookUp::Ends& ends = ends_[step];
-      dictionary.fetch_slot(ends.source_hash = dictionary.hash(updates_[step].source));
-      if (is_edge(updates_[step])) dictionary.fetch_slot(ends.target_hash = dictionary.hash(updates_[step].target));
+      const unsigned ids = ids_of(updates_[step]);
+      if (ids > 0) dictionary.fetch_slot(ends.source_hash = dictionary.hash(updates_[step].source));
+      if (ids > 1) dictionary.fetch_slot(ends.target_hash = dictionary.hash(updates_[step].target));
     }
     if (const std::size_t i = step - stage; step >= stage && i < updates_.size()) {
-      dictionary.fetch_key(ends_[i].source_hash);
-      if (is_edge(updates_[i])) dictionary.fetch_key(ends_[i].target_hash);
+      const unsigned ids = ids_of(updates_[i]);
+      if (ids > 0) dictionary.fetch_key(ends_[i].source_hash);
+      if (ids > 1) dictionary.fetch_key(ends_[i].target_hash);
     }
     if (const std::size_t i = step - 2 * stage; step >= 2 * stage && i < updates_.size()) {
-      dictionary.fetch_text(ends_[i].source_hash);
-      if (is_edge(updates_[i])) dictionary.fetch_text(ends_[i].target_hash);
+      const unsigned ids = ids_of(updates_[i]);
+      if (ids > 0) dictionary.fetch_text(ends_[i].source_hash);
+      if (ids > 1) dictionary.fetch_text(ends_[i].target_hash);
     }
   }
 
   void find(std::size_t i) {
     const Update& update = updates_[i];
     BatchLookUp::Ends& ends = ends_[i];
-    ends.source = graph_->dictionary.find(update.source, ends.source_hash);
+    const unsigned ids = ids_of(update);
+    ends.source = ids > 0 ? graph_->dictionary.find(update.source, ends.source_hash) : invalid_vertex;
     ends.target = invalid_vertex;
     ends.label = BatchLookUp::no_label;
-    if (!is_edge(update)) return;
+    if (ids < 2) return;
     ends.target = graph_->dictionary.find(update.target, ends.target_hash);
     if (update.label.empty()) {
       ends.label = empty_label;
@@ -64,6 +64,13 @@ class StagedLookUp {
   }
 
  private:
+  /// How many ids of an update count. In the model `keyed` the key alone says which edge a deletion means.
+  [[nodiscard]] unsigned ids_of(const Update& update) const noexcept {
+    const bool deletes = update.kind == UpdateKind::delete_edge;
+    if (deletes && graph_->model() == EdgeModel::keyed) return 0;
+    return deletes || update.kind == UpdateKind::insert_edge ? 2 : 1;
+  }
+
   const DataGraph* graph_;
   std::span<const Update> updates_;
   std::span<BatchLookUp::Ends> ends_;

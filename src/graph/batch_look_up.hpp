@@ -41,7 +41,7 @@ using EdgeUpdates = EdgeUpdateSort::Items;
 /// what has changed since.
 class BatchLookUp {
  public:
-  /// The look-up results of one update. The target is set for edges only.
+  /// The look-up results of one update. The target is set for edges only, and nothing for a deletion that a key describes.
   struct Ends {
     std::uint32_t source_hash = 0;
     std::uint32_t target_hash = 0;
