@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/prefetch.hpp"
+
 namespace deltamatch::graph {
 
 namespace {
@@ -403,12 +405,19 @@ void DataGraph::join_halves_of_loops(std::span<const Edge> edges, HalfEdges& hal
 }
 
 void DataGraph::note_times(std::span<const Edge> added) {
+  constexpr std::size_t ahead = 16;
   newest_.resize(dictionary.capacity(), {INT64_MIN, INT64_MIN});
-  for (const Edge& edge : added) {
-    const Timestamp time = edge_table->time(edge.which).value_or(INT64_MIN);
+  for (std::size_t i = 0; i < added.size(); ++i) {
+    if (i + ahead < added.size()) {
+      fetch_line_to_write(&newest_[added[i + ahead].tail]);
+      fetch_line_to_write(&newest_[added[i + ahead].head]);
+    }
+    const Edge& edge = added[i];
+    const std::optional<Timestamp> time = edge_table->time(edge.which);
+    if (!time) continue;
     const auto raise = [&](VertexId vertex, bool out) {
       Timestamp& newest = newest_[vertex][out ? 1 : 0];
-      newest = std::max(newest, time);
+      newest = std::max(newest, *time);
     };
     raise(edge.tail, true);
     raise(edge.head, false);
