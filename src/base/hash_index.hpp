@@ -8,8 +8,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
+#include "base/huge_pages.hpp"
 #include "base/prefetch.hpp"
 
 namespace deltamatch {
@@ -80,7 +80,7 @@ class HashIndex {
     unsigned bits = slots_.empty() ? 4 : 32 - shift_;
     while ((std::size_t{3} << bits) / 4 < count) ++bits;
     if (!slots_.empty() && bits == 32 - shift_) return;
-    std::vector<Slot> old(std::size_t{1} << bits);
+    HugeVector<Slot> old(std::size_t{1} << bits);
     old.swap(slots_);
     shift_ = 32 - bits;
     size_ = 0;
@@ -112,7 +112,7 @@ class HashIndex {
     return absent;
   }
 
-  std::vector<Slot> slots_;  ///< their number is a power of two
+  HugeVector<Slot> slots_;  ///< their number is a power of two
   unsigned shift_ = 0;
   std::size_t size_ = 0;
 };

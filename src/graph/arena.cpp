@@ -1,40 +1,23 @@
 #include "graph/arena.hpp"
 
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <new>
+
+#include "base/huge_pages.hpp"
 
 namespace deltamatch::graph {
 
 namespace {
 
 constexpr std::size_t slab_alignment = 64;
-constexpr std::size_t huge_page = std::size_t{1} << 21;
 constexpr std::size_t first_slab_bytes = std::size_t{1} << 16;
 constexpr std::size_t largest_slab_bytes = std::size_t{1} << 25;
 
-// Large slabs are on huge pages if the system has them. Lists are read in random order, and without huge pages each miss would
-// also cost a page walk.
 class HeapSlabs final : public SlabAllocator {
  public:
-  void* allocate(std::size_t bytes) override {
-    void* slab = ::operator new(bytes, alignment(bytes));
-#ifdef __linux__
-    if (bytes >= huge_page) madvise(slab, bytes, MADV_HUGEPAGE);
-#endif
-    return slab;
-  }
-  void release(void* slab, std::size_t bytes) noexcept override { ::operator delete(slab, bytes, alignment(bytes)); }
-
- private:
-  static std::align_val_t alignment(std::size_t bytes) noexcept {
-    return std::align_val_t{bytes >= huge_page ? huge_page : slab_alignment};
-  }
+  void* allocate(std::size_t bytes) override { return allocate_pages(bytes, slab_alignment); }
+  void release(void* slab, std::size_t bytes) noexcept override { release_pages(slab, bytes, slab_alignment); }
 };
 
 // Free blocks are kept in nodes. A node is a free block that holds the addresses of others. So taking a block seldom waits for

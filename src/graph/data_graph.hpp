@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "base/huge_pages.hpp"
 #include "base/labels.hpp"
 #include "base/parallel.hpp"
 #include "deltamatch/attribute.hpp"
@@ -250,7 +251,7 @@ class DataGraph {
   std::unique_ptr<Adjacency> derived_;
   BaseRelations relations_;
   std::vector<RegisteredQueryRelation> query_relations_;
-  std::vector<std::array<Timestamp, 2>> newest_;  // by vertex; only if edges have slots
+  HugeVector<std::array<Timestamp, 2>> newest_;  // by vertex; only if edges have slots
   std::uint64_t edges_ = 0;
   std::uint64_t staged_edges_ = 0;
   bool tracked_ = false;

@@ -13,7 +13,7 @@ namespace {
 
 /// Makes room for `count` entries; grows by at least half.
 template <class T>
-void reserve_amortised(std::vector<T>& entries, std::size_t count) {
+void reserve_amortised(HugeVector<T>& entries, std::size_t count) {
   if (count > entries.capacity()) entries.reserve(std::max(count, entries.capacity() + entries.capacity() / 2));
 }
 

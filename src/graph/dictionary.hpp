@@ -11,6 +11,7 @@
 
 #include "base/hash.hpp"
 #include "base/hash_index.hpp"
+#include "base/huge_pages.hpp"
 #include "base/text_arena.hpp"
 #include "base/types.hpp"
 #include "deltamatch/id.hpp"
@@ -168,9 +169,9 @@ class Dictionary {
   void index_numbers();
 
   // Indexed by vertex. A key is the integer id, the address of the stored text, or for a free number the next free number.
-  std::vector<std::uint64_t> keys_;
-  std::vector<LabelId> labels_;
-  std::vector<std::uint8_t> flags_;
+  HugeVector<std::uint64_t> keys_;
+  HugeVector<LabelId> labels_;
+  HugeVector<std::uint8_t> flags_;
   std::vector<std::uint32_t> bearers_;  ///< by label
   HashIndex index_;                     ///< the vertices that find returns
   TextArena texts_;

@@ -12,6 +12,7 @@
 
 #include "base/hash.hpp"
 #include "base/hash_index.hpp"
+#include "base/huge_pages.hpp"
 #include "base/prefetch.hpp"
 #include "base/text_arena.hpp"
 #include "deltamatch/id.hpp"
@@ -128,8 +129,8 @@ class EdgeKeys {
     return *index_.locate(versions_[version].hash, [wanted](std::uint32_t number) { return number == wanted; });
   }
 
-  std::vector<std::uint64_t> keys_;  // by slot: the integer, or the address of the stored text
-  std::vector<bool> texts_of_;       // by slot: whether the key is a text
+  HugeVector<std::uint64_t> keys_;  // by slot: the integer, or the address of the stored text
+  std::vector<bool> texts_of_;      // by slot: whether the key is a text
   HashIndex index_;
   TextArena texts_;
   std::uint64_t seed_ = hash_seed();

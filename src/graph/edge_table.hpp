@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "base/huge_pages.hpp"
 #include "base/prefetch.hpp"
 #include "base/types.hpp"
 #include "deltamatch/attribute.hpp"
@@ -160,7 +161,7 @@ class EdgeTable {
 
   bool keyed_;
   AttributeTable values_;
-  std::vector<Record> records_;
+  HugeVector<Record> records_;
   EdgeKeys keys_;
   FreeSlots free_;             // has room for all slots, so that freeing cannot fail
   std::vector<Slot> created_;  // by the present batch, in order
