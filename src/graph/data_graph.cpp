@@ -17,6 +17,8 @@ constexpr std::size_t materialise_chunk = std::size_t{1} << 20;
 
 // Number of edges that a thread makes half-edges of at a time.
 constexpr std::size_t halves_grain = 512;
+// How far ahead the labels of their ends are prefetched.
+constexpr std::size_t labels_ahead = 16;
 
 // Finds the relations of one direction. It skips the look-up if the relation is the same as before.
 struct LastRelation {
@@ -343,6 +345,7 @@ void DataGraph::halves_of(std::span<const Edge> edges, std::span<const Timestamp
   halves.resize(2 * edges.size());
   relations.assign(relations_.size(), 0);
   std::atomic<bool> all_named = true;
+  const std::span<const LabelId> labels = dictionary.labels();
   // The edges are in order of rank, and the heads' half-edges come first. In undirected data a vertex is the head of edges from
   // lower vertices and the tail of edges to higher ones. So each list's neighbours ascend, which makes sorting fast.
   workers.for_each(edges.size(), workers.grain(edges.size(), halves_grain), [&](unsigned, std::size_t begin, std::size_t end) {
@@ -350,6 +353,10 @@ void DataGraph::halves_of(std::span<const Edge> edges, std::span<const Timestamp
     LastRelation from_head{directed_ ? Direction::in : Direction::both, relations};
     bool named = true;
     for (std::size_t i = begin; i < end; ++i) {
+      if (i + labels_ahead < end) {
+        fetch_line(&labels[edges[i + labels_ahead].tail]);
+        fetch_line(&labels[edges[i + labels_ahead].head]);
+      }
       const Edge& edge = edges[i];
       const LabelId label = label_of(edge);
       std::uint64_t at_head = times.empty() ? 0 : std::bit_cast<std::uint64_t>(times[i]);
