@@ -314,7 +314,8 @@ std::string Engine::explain(QueryId query) {
   const QueryFamily& family = call->find(query);
   StandingQuery& standing = *family.variants.back();
   if (!standing.planned) call->graph.resolve_all();
-  standing.refresh_plans();
+  std::optional<double> closure;
+  standing.refresh_plans(closure);
   return engine::variants_text(family) + plan::to_text(standing.bound, standing.plans, standing.actuals);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -209,7 +210,8 @@ void Engine::Impl::BatchRun::estimate() {
   find_tasks();
   look_for_counts();
   look_for_final();
-  for (StandingQuery* variant : variants_) variant->refresh_plans();
+  std::optional<double> closure;
+  for (StandingQuery* variant : variants_) variant->refresh_plans(closure);
   const auto start = Clock::now();
   engine_->trials.remember(net_passes());
   if (!engine_->options.backend)

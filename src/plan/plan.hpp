@@ -166,8 +166,10 @@ using Observations = std::vector<Observation>;  ///< of one plan
 [[nodiscard]] std::uint32_t read_at(const BoundQuery& query, std::uint32_t block, const std::vector<Probe>& probes) noexcept;
 
 /// Makes the plans for batches. `seen` has observations for each plan, which replace estimates, or is empty. A query always has
-/// the same number of plans with the same anchors. O(orbits x n^3), plus a bounded search for the count plans.
-[[nodiscard]] QueryPlans make_delta_plans(const BoundQuery& query, std::span<const Observations> seen = {});
+/// the same number of plans with the same anchors. `closure`: the graph's triangle_closure if it is known, because sampling it
+/// takes longer than the rest. O(orbits x n^3), plus a bounded search for the count plans.
+[[nodiscard]] QueryPlans make_delta_plans(const BoundQuery& query, std::span<const Observations> seen = {},
+                                          std::optional<double> closure = std::nullopt);
 
 /// Makes the alternatives that the planner could have chosen. For each level and each other vertex that could take its place,
 /// there is a plan that ends with that vertex. It finds no matches: walks along it show how many candidates there are.

@@ -110,10 +110,10 @@ Plan make_plan(const BoundQuery& query, const Estimates& estimates, query::Arc a
 
 }  // namespace
 
-QueryPlans make_delta_plans(const BoundQuery& query, std::span<const Observations> seen) {
+QueryPlans make_delta_plans(const BoundQuery& query, std::span<const Observations> seen, std::optional<double> closure) {
   QueryPlans result;
   result.planned_edges = query.graph().edges();
-  Estimates estimates(query, Estimates::Of::batches, triangle_closure(query.graph()));
+  Estimates estimates(query, Estimates::Of::batches, closure ? *closure : triangle_closure(query.graph()));
   const auto trust_next = [&] {
     if (!seen.empty()) estimates.trust(seen[result.plans.size()]);
   };

@@ -1,6 +1,7 @@
 #include "engine/batch/standing_query.hpp"
 
 #include "deltamatch/error.hpp"
+#include "plan/estimates.hpp"
 
 namespace deltamatch::engine {
 
@@ -12,11 +13,12 @@ constexpr std::uint64_t drift_edges = 1000;
 
 }  // namespace
 
-void StandingQuery::refresh_plans() {
+void StandingQuery::refresh_plans(std::optional<double>& closure) {
   const std::uint64_t before = plans.planned_edges;
   const std::uint64_t edges = bound.graph().edges();
   if (planned && edges <= drift_factor * before + drift_edges && before <= drift_factor * edges + drift_edges) return;
-  plan::QueryPlans fresh = plan::make_delta_plans(bound);
+  if (!closure) closure = plan::triangle_closure(bound.graph());
+  plan::QueryPlans fresh = plan::make_delta_plans(bound, {}, closure);
   std::vector<plan::PlanActuals> zero(fresh.plans.size());
   plans = std::move(fresh);
   actuals = std::move(zero);

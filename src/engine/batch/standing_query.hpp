@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,8 +28,9 @@ struct StandingQuery {
   /// Whether it has to list its matches even if it only counts them.
   [[nodiscard]] bool needs_list() const noexcept { return bound.counts_something() || query.once.has_value(); }
 
-  /// Makes plans if there are none yet, or if the graph has changed much since they were made.
-  void refresh_plans();
+  /// Makes plans if there are none yet, or if the graph has changed much since they were made. They need the graph's
+  /// triangle_closure. The first query that is planned sets `closure`, and the others of the batch use it.
+  void refresh_plans(std::optional<double>& closure);
 
   Query query;  ///< as it was asked; `bound` may have further conditions
   QueryOptions options;

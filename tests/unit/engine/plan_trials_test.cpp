@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 namespace deltamatch::engine {
@@ -49,7 +50,8 @@ class Misleading {
     for (VertexId i = 0; i < anchors; ++i) batch_.inserted.push_back(graph_.ranked(a[i], b[i], edge));
     std::sort(batch_.inserted.begin(), batch_.inserted.end());
     graph_.stage(batch_);
-    query_->refresh_plans();
+    std::optional<double> closure;
+    query_->refresh_plans(closure);
   }
   ~Misleading() { graph_.unstage(); }
   Misleading(const Misleading&) = delete;
