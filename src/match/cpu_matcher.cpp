@@ -7,10 +7,12 @@
 #include "base/checked.hpp"
 #include "base/seconds.hpp"
 #include "match/anchor_conditions.hpp"
+#include "match/anchor_fetch.hpp"
 #include "match/conditional_enumerator.hpp"
 #include "match/family_rule.hpp"
 #include "match/lane_search.hpp"
 #include "match/matcher.hpp"
+#include "match/piece_planner.hpp"
 #include "match/pieces.hpp"
 #include "match/plan_index.hpp"
 #include "match/query_shares.hpp"
@@ -28,13 +30,9 @@ namespace {
 constexpr std::size_t most_grain = 512;
 constexpr std::size_t turns = 32;
 constexpr std::size_t cached_bytes = std::size_t{32} << 20;
-// If so many plans begin at an anchor, one look at its ends tells which of them can match nothing.
-constexpr std::size_t compared_plans = 4;
-// An anchor whose ends have more neighbours than this is split into shares: one per this many neighbours.
-constexpr std::uint32_t share_degree = 2048;
-constexpr std::uint32_t max_shares = 64;
-// The same for a root, from which paths go on to all of its neighbours.
+// A root with more neighbours than this is split into shares: one per this many neighbours. Paths go on to all of them.
 constexpr std::uint32_t share_root_degree = 512;
+constexpr std::uint32_t max_shares = 64;
 
 // Plans of queries with more edges are tried alone.
 constexpr std::size_t most_edges_together = 60;
@@ -82,7 +80,7 @@ struct Worker {
 class CpuMatcher final : public Matcher {
  public:
   CpuMatcher(Workers& workers, const SpaceLimits& limits)
-      : workers_(&workers), state_(workers.size()), busy_threads_(workers.size()), limits_(limits) {
+      : workers_(&workers), state_(workers.size()), planner_(workers), busy_threads_(workers.size()), limits_(limits) {
     for (Worker& worker : state_) worker.space = CandidateSpace(limits);
   }
 
@@ -137,11 +135,6 @@ class CpuMatcher final : public Matcher {
   }
 
  private:
-  /// Whether a query is matched in lists in order of time.
-  static bool in_time_order(const plan::BoundQuery& query) noexcept {
-    return query.conditional() && !query.induced && !query.edges.empty() && query.graph().edge_table != nullptr;
-  }
-
   /// Finds the plans that lead nowhere in this pass.
   void find_dead_plans(std::span<const QueryTask> tasks) {
     dead_.clear();
@@ -186,7 +179,7 @@ class CpuMatcher final : public Matcher {
     if (transient_ != nullptr && !noted_.empty()) {
       take_noted();
     } else {
-      plan_pieces(graph, anchors, tasks, resolved, stop);
+      plan_pieces(graph, pass, anchors, tasks, resolved, results, stop);
     }
     noting_ = noting_ && pass == Pass::added;
     if (noting_) {
@@ -370,21 +363,6 @@ class CpuMatcher final : public Matcher {
       worker.donated.clear();
     }
     parted_.next();
-  }
-
-  template <class Fetch>
-  static void for_ends_at(std::span<const graph::Edge> anchors, std::size_t at, Fetch fetch) noexcept {
-    if (at >= anchors.size()) return;
-    fetch(anchors[at].tail);
-    fetch(anchors[at].head);
-  }
-
-  /// Prefetches the ends of the anchors that follow `at`: first their rows, later the blocks of these rows and what the batch
-  /// changes.
-  static void fetch_ends(const graph::Adjacency& base, std::span<const graph::Edge> anchors, std::size_t at) noexcept {
-    for_ends_at(anchors, at + 14, [&](VertexId vertex) { base.prefetch(vertex); });
-    for_ends_at(anchors, at + 9, [&](VertexId vertex) { base.prefetch_block(vertex); });
-    for_ends_at(anchors, at + 5, [&](VertexId vertex) { base.prefetch_staged(vertex); });
   }
 
   /// Prefetches their neighbours, once the anchor is closer. Does nothing if the graph is so small that the caches hold it.
@@ -655,36 +633,20 @@ class CpuMatcher final : public Matcher {
     }
   }
 
-  void plan_pieces(const graph::DataGraph& graph, std::span<const graph::Edge> anchors, std::span<const QueryTask> tasks,
-                   std::span<const graph::Resolved> resolved, const StopFlag* stop) {
-    pieces_.clear();
-    split_ = false;
-    PlanIndex plan_index(graph, tasks, resolved, families_ ? &*families_ : nullptr);
-    const bool may_split = transient_ == nullptr && workers_->size() > 1 && graph.base().degree_bound() >= 2 * share_degree;
-    for (std::uint32_t i = 0; i < anchors.size(); ++i) {
-      if (i % 1024 == 0 && stop != nullptr && stop->load(std::memory_order_relaxed)) break;  // no piece will be run
-      const graph::Edge& anchor = anchors[i];
-      const auto plans = plan_index.of(anchor);
-      if (plans.empty()) continue;
-      std::uint32_t shares = 1;
-      const bool compares = plans.size() >= compared_plans;
-      if (may_split || compares) fetch_ends(graph.base(), anchors, i);
-      const Needs tail = compares ? signature_of(graph, anchor.tail) : Needs{~std::uint64_t{0}, ~std::uint64_t{0}};
-      const Needs head = compares ? signature_of(graph, anchor.head) : tail;
-      if (may_split) {
-        const std::uint32_t degree = std::max(graph.degree(anchor.tail), graph.degree(anchor.head));
-        shares = std::clamp(degree / share_degree, 1u, max_shares);
-        split_ = split_ || shares > 1;
-      }
-      for (const PlanRef& plan : plans) {
-        if (!dead_.empty() && dead_[plan.task][plan.plan] != 0) continue;
-        if (!plan.may_match(tail, head)) continue;
-        // A listing is not split: its sums must cover a whole anchor, to show whether there is a match. Walks are not split
-        // either: they give long work away, and in shares each would filter all candidates of the first level.
-        const std::uint32_t of = tasks[plan.task].list || plan.walk ? 1 : shares;
-        for (std::uint32_t s = 0; s < of; ++s) pieces_.push_back({i, plan, {s, of}});
-      }
-    }
+  void plan_pieces(const graph::DataGraph& graph, Pass pass, std::span<const graph::Edge> anchors,
+                   std::span<const QueryTask> tasks, std::span<const graph::Resolved> resolved, std::span<QueryResult> results,
+                   const StopFlag* stop) {
+    planner_.plan({.graph = graph,
+                   .pass = pass,
+                   .anchors = anchors,
+                   .tasks = tasks,
+                   .resolved = resolved,
+                   .rule = families_ ? &*families_ : nullptr,
+                   .dead = dead_,
+                   .may_split = transient_ == nullptr && workers_->size() > 1,
+                   .stop = stop},
+                  pieces_, results);
+    split_ = std::ranges::any_of(pieces_, [](const Piece& piece) { return piece.share.of > 1; });
     shares_.assign(split_ ? pieces_.size() : 0, {});
   }
 
@@ -730,6 +692,7 @@ class CpuMatcher final : public Matcher {
   std::vector<std::vector<std::uint8_t>> dead_;  // by task and plan, whether it leads nowhere; empty: none does
   std::optional<FamilyRule> families_;           // if plans of a family are tried together
   std::vector<std::uint64_t> grouped_;           // the tasks for which it was made
+  PiecePlanner planner_;
   std::vector<Piece> pieces_;
   QueryNumbers queries_;  // of the tasks
   DonatedPieces parted_;

@@ -11,6 +11,8 @@ namespace {
 
 // Marks a plan that is tried with its leader. A leader's own bits are odd.
 constexpr std::uint64_t follower = 2;
+// An index that goes on forgets the plans that it found once they are for more combinations of labels.
+constexpr std::size_t most_known = 1 << 14;
 
 bool powers_meet_parallels(const plan::Factor& factor, std::span<const graph::Resolved> resolved) {
   const auto bad = [&](std::uint8_t power, graph::QueryRelationId query_relation) {
@@ -87,7 +89,38 @@ PlanIndex::PlanIndex(const graph::DataGraph& graph, std::span<const QueryTask> t
       lent_(std::ranges::any_of(resolved, &graph::Resolved::lent)),
       rule_(lent_ ? nullptr : rule) {}
 
-std::span<const PlanRef> PlanIndex::of(const graph::Edge& anchor) {
+std::vector<std::uint64_t> PlanIndex::basis(const graph::DataGraph& graph, std::span<const QueryTask> tasks,
+                                            std::span<const graph::Resolved> resolved, const FamilyRule* rule) {
+  std::vector<std::uint64_t> words{reinterpret_cast<std::uintptr_t>(&graph), rule == nullptr ? 0U : 1U};
+  for (const graph::Resolved& where : resolved) {
+    const bool barren = where.store == nullptr || where.store->longest(where.relation) == 0;
+    words.push_back(reinterpret_cast<std::uintptr_t>(where.store));
+    words.push_back(std::uint64_t{where.relation} << 32 | (where.derived ? 8U : 0U) | (where.parallel ? 4U : 0U) |
+                    (where.lent ? 2U : 0U) | (barren ? 1U : 0U));
+  }
+  const bool parallel = std::ranges::any_of(resolved, &graph::Resolved::parallel);
+  for (const QueryTask& task : tasks) {
+    words.push_back(task.query->id);
+    words.push_back(task.family);
+    // The query decides where plans begin and what they read. But sums differ between its plans.
+    for (const plan::Plan& plan : task.plans->plans)
+      words.push_back(plan.count.terms.empty() || (parallel && must_walk(plan.count, resolved)) ? 1 : 0);
+  }
+  return words;
+}
+
+void PlanIndex::renew(std::span<const QueryTask> tasks, std::span<const graph::Resolved> resolved,
+                      const FamilyRule* rule) noexcept {
+  tasks_ = tasks;
+  resolved_ = resolved;
+  rule_ = lent_ ? nullptr : rule;
+  if (known_.size() > most_known) {
+    known_.clear();
+    last_ = nullptr;
+  }
+}
+
+std::span<const IndexedPlan> PlanIndex::of(const graph::Edge& anchor) {
   const bool loop = anchor.tail == anchor.head;
   const auto from_tail = loop ? graph::Direction::loop : graph_->directed() ? graph::Direction::out : graph::Direction::both;
   const auto from_head = graph_->directed() && !loop ? graph::Direction::in : from_tail;
@@ -100,14 +133,19 @@ std::span<const PlanRef> PlanIndex::of(const graph::Edge& anchor) {
       std::uint64_t{graph_->relations().find(from_tail, label, head)} << 32 | graph_->relations().find(from_head, label, tail);
   if (last_ == nullptr || key != last_key_) {
     auto at = known_.find(key);
-    if (at == known_.end()) at = known_.emplace(key, find_plans(label, tail, head, loop)).first;
-    last_ = &at->second;
+    if (at == known_.end()) at = known_.emplace(key, std::make_unique<Kind>(find_plans(label, tail, head, loop))).first;
+    last_ = at->second.get();
     last_key_ = key;
   }
-  if (!lent_) return *last_;
+  if (!lent_) return last_->plans;
   held_.clear();
-  std::ranges::copy_if(*last_, std::back_inserter(held_), [&](const PlanRef& plan) { return holds(plan, anchor); });
+  std::ranges::copy_if(last_->plans, std::back_inserter(held_), [&](const PlanRef& plan) { return holds(plan, anchor); });
   return held_;
+}
+
+ScreenTests& PlanIndex::tests() {
+  if (!last_->tests) last_->tests = lent_ ? ScreenTests() : ScreenTests(tasks_, last_->plans, resolved_);
+  return *last_->tests;
 }
 
 // Whether the lists that the query reads hold the anchor in the plan's orientation. Lent lists may lack it.
@@ -133,11 +171,9 @@ void PlanIndex::list_plans() {
     for (std::uint32_t p = 0; p < tasks_[t].plans->plans.size(); ++p) {
       const plan::Plan& plan = tasks_[t].plans->plans[p];
       if (is_barren(plan, resolved_)) continue;
-      const PlanRef ref{.task = t,
-                        .plan = p,
-                        .walk = all_walk || must_walk(plan.count, resolved_),
-                        .tail = needs_of(plan, 0, resolved_),
-                        .head = needs_of(plan, 1, resolved_)};
+      const IndexedPlan ref{{.task = t, .plan = p, .walk = all_walk || must_walk(plan.count, resolved_)},
+                            needs_of(plan, 0, resolved_),
+                            needs_of(plan, 1, resolved_)};
       const plan::LabelIds& labels = query.labels[plan.tail];
       // Lent lists may have their own numbers of vertices. `holds` looks up whether they have the anchor.
       if (labels.empty() || resolved_[query.edges[plan.anchor.edge].query_relation[0]].lent) {
@@ -149,11 +185,11 @@ void PlanIndex::list_plans() {
   }
 }
 
-std::vector<PlanRef> PlanIndex::find_plans(LabelId label, LabelId tail, LabelId head, bool loop) {
+std::vector<IndexedPlan> PlanIndex::find_plans(LabelId label, LabelId tail, LabelId head, bool loop) {
   if (!listed_) list_plans();
-  std::vector<PlanRef> found;
-  const auto take = [&](std::span<const PlanRef> plans) {
-    for (const PlanRef& ref : plans) {
+  std::vector<IndexedPlan> found;
+  const auto take = [&](std::span<const IndexedPlan> plans) {
+    for (const IndexedPlan& ref : plans) {
       const plan::BoundQuery& query = *tasks_[ref.task].query;
       const plan::Plan& plan = tasks_[ref.task].plans->plans[ref.plan];
       const plan::BoundEdge& edge = query.edges[plan.anchor.edge];
@@ -171,14 +207,14 @@ std::vector<PlanRef> PlanIndex::find_plans(LabelId label, LabelId tail, LabelId 
 }
 
 // Takes out the plans whose leader is there, too.
-void PlanIndex::group(std::vector<PlanRef>& plans) const {
-  std::vector<PlanRef*> leaders(rule_->groups());
-  for (PlanRef& plan : plans) {
+void PlanIndex::group(std::vector<IndexedPlan>& plans) const {
+  std::vector<IndexedPlan*> leaders(rule_->groups());
+  for (IndexedPlan& plan : plans) {
     const FamilyRule::Place place = rule_->place(plan.task, plan.plan);
     if (place.group == FamilyRule::none) continue;
     if (place.number == 0) {
       leaders[place.group] = &plan;
-    } else if (PlanRef* leader = leaders[place.group]; leader != nullptr) {
+    } else if (IndexedPlan* leader = leaders[place.group]; leader != nullptr) {
       leader->together |= std::uint64_t{1} | std::uint64_t{1} << place.number;
       leader->tail = leader->head = {};  // those who are tried with it may read less
       plan.together = follower;

@@ -32,6 +32,11 @@
 
 namespace deltamatch::match {
 
+/// Whether a query is matched in lists in order of time.
+[[nodiscard]] inline bool in_time_order(const plan::BoundQuery& query) noexcept {
+  return query.conditional() && !query.induced && !query.edges.empty() && query.graph().edge_table != nullptr;
+}
+
 /// Which edges of the lists a pass may read.
 class TimePass {
  public:
