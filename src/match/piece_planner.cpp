@@ -108,7 +108,8 @@ void PiecePlanner::add(const Wanted& wanted, const Screen::Candidate& candidate,
 }
 
 // Collects the pieces of all threads.
-void PiecePlanner::gather(std::vector<Piece>& pieces) const {
+void PiecePlanner::gather(std::vector<Piece>& pieces) {
+  if (threads_.size() == 1) return pieces.swap(threads_[0].pieces);
   std::vector<std::pair<std::size_t, std::span<const Piece>>> parts;  // by their first anchor
   for (const Thread& thread : threads_) {
     for (const Part& part : thread.parts)

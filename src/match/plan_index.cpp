@@ -121,21 +121,16 @@ void PlanIndex::renew(std::span<const QueryTask> tasks, std::span<const graph::R
 }
 
 std::span<const IndexedPlan> PlanIndex::of(const graph::Edge& anchor) {
-  const bool loop = anchor.tail == anchor.head;
-  const auto from_tail = loop ? graph::Direction::loop : graph_->directed() ? graph::Direction::out : graph::Direction::both;
-  const auto from_head = graph_->directed() && !loop ? graph::Direction::in : from_tail;
   // Without labels no vertex is looked up. The look-up would take longer than everything else.
   const bool labelled = graph_->vertex_labels.size() > 1;
   const LabelId tail = labelled ? graph_->dictionary.label(anchor.tail) : empty_label;
   const LabelId head = labelled ? graph_->dictionary.label(anchor.head) : empty_label;
-  const LabelId label = graph_->label_of(anchor);
-  const std::uint64_t key =
-      std::uint64_t{graph_->relations().find(from_tail, label, head)} << 32 | graph_->relations().find(from_head, label, tail);
-  if (last_ == nullptr || key != last_key_) {
-    auto at = known_.find(key);
-    if (at == known_.end()) at = known_.emplace(key, std::make_unique<Kind>(find_plans(label, tail, head, loop))).first;
+  const Labels labels{graph_->label_of(anchor), tail, head, anchor.tail == anchor.head};
+  if (last_ == nullptr || labels != last_labels_) {
+    auto at = known_.find(labels);
+    if (at == known_.end()) at = known_.emplace(labels, std::make_unique<Kind>(find_plans(labels))).first;
     last_ = at->second.get();
-    last_key_ = key;
+    last_labels_ = labels;
   }
   if (!lent_) return last_->plans;
   held_.clear();
@@ -185,7 +180,7 @@ void PlanIndex::list_plans() {
   }
 }
 
-std::vector<IndexedPlan> PlanIndex::find_plans(LabelId label, LabelId tail, LabelId head, bool loop) {
+std::vector<IndexedPlan> PlanIndex::find_plans(const Labels& of) {
   if (!listed_) list_plans();
   std::vector<IndexedPlan> found;
   const auto take = [&](std::span<const IndexedPlan> plans) {
@@ -193,13 +188,13 @@ std::vector<IndexedPlan> PlanIndex::find_plans(LabelId label, LabelId tail, Labe
       const plan::BoundQuery& query = *tasks_[ref.task].query;
       const plan::Plan& plan = tasks_[ref.task].plans->plans[ref.plan];
       const plan::BoundEdge& edge = query.edges[plan.anchor.edge];
-      const bool head_fits = resolved_[edge.query_relation[0]].lent || plan::admits(query.labels[plan.head], head);
-      if (head_fits && plan::admits(edge.labels, label) && plan::may_begin(query, plan.anchor, loop)) found.push_back(ref);
+      const bool head_fits = resolved_[edge.query_relation[0]].lent || plan::admits(query.labels[plan.head], of.head);
+      if (head_fits && plan::admits(edge.labels, of.edge) && plan::may_begin(query, plan.anchor, of.loop)) found.push_back(ref);
     }
   };
   take(any_tail_);
   const auto middle = static_cast<std::ptrdiff_t>(found.size());
-  if (const auto at = by_tail_.find(tail); at != by_tail_.end()) take(at->second);
+  if (const auto at = by_tail_.find(of.tail); at != by_tail_.end()) take(at->second);
   std::ranges::inplace_merge(found, found.begin() + middle, {},
                              [](const PlanRef& ref) { return std::uint64_t{ref.task} << 32 | ref.plan; });
   if (rule_ != nullptr) group(found);

@@ -48,8 +48,21 @@ class PlanIndex {
   ScreenTests& tests();
 
  private:
+  /// What an anchor is asked for.
+  struct Labels {
+    LabelId edge;
+    LabelId tail;
+    LabelId head;
+    bool loop;
+    friend bool operator==(const Labels&, const Labels&) = default;
+    friend std::size_t hash_value(const Labels& labels) noexcept {
+      constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
+      return ((std::uint64_t{labels.edge} * odd + labels.tail) * odd + labels.head) * 2 + (labels.loop ? 1 : 0);
+    }
+  };
+
   void list_plans();
-  [[nodiscard]] std::vector<IndexedPlan> find_plans(LabelId label, LabelId tail, LabelId head, bool loop);
+  [[nodiscard]] std::vector<IndexedPlan> find_plans(const Labels& of);
   void group(std::vector<IndexedPlan>& plans) const;
   [[nodiscard]] bool holds(const PlanRef& plan, const graph::Edge& anchor) const;
 
@@ -67,8 +80,8 @@ class PlanIndex {
     std::vector<IndexedPlan> plans;
     std::optional<ScreenTests> tests{};  // once they are asked for
   };
-  boost::unordered_flat_map<std::uint64_t, std::unique_ptr<Kind>> known_;
-  std::uint64_t last_key_ = 0;
+  boost::unordered_flat_map<Labels, std::unique_ptr<Kind>> known_;
+  Labels last_labels_{};
   Kind* last_ = nullptr;
 };
 

@@ -17,7 +17,7 @@ constexpr std::size_t longest_step = 16;
 constexpr std::size_t most_in_bits = 64;
 
 // A test must refuse one anchor of so many, or it is made for one of so many only.
-constexpr std::uint32_t least_refused = 8;
+constexpr std::uint32_t least_refused = 4;
 constexpr std::uint32_t sampled = 16;
 // How many anchors tell.
 constexpr std::uint32_t few_made = 64;
