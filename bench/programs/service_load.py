@@ -106,9 +106,10 @@ class Bench:
         before = service.status().get("updates", 0)
         service.wait_committed({f"{name}-in[0]": count}, 600)
         seconds = time.monotonic() - start
-        steps, status = self.steps(service), service.status()
+        steps, status, processor = self.steps(service), service.status(), self.processor_seconds(service)
         assert service.stop() == 0
-        self.tell("throughput", updates=count, seconds=round(seconds, 2), updates_per_second=round((count - before) / seconds),
+        self.tell("throughput", updates=count, seconds=round(seconds, 2), processor_seconds=round(processor, 2),
+                  updates_per_second=round((count - before) / seconds),
                   batches=status["batch"], transactions=status["transactions"], steps=steps)
 
     def file(self):
