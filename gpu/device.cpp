@@ -60,8 +60,9 @@ Device::~Device() {
 }
 
 void Device::prepare(const FlatPrograms& flat, std::uint32_t share, std::uint32_t shares, const GpuSettings& options,
-                     const graph::DataGraph& graph) {
+                     const graph::DataGraph& graph, bool fills) {
   use();
+  fills_ = fills;
   stopping_ = false;
   lists_ = false;
   parts_.clear();
@@ -110,8 +111,13 @@ void Device::prepare(const FlatPrograms& flat, std::uint32_t share, std::uint32_
 
 void Device::add_part(const FlatWork& work, bool sums, std::uint32_t share, std::uint32_t shares) {
   if (work.empty()) return;
-  Part part{&work, sums, make_layout(work.needs, sums, work.weighted).value(), {}, 0, 0, 0, 0};
-  part.grid = fit_grid(part.layout, sums);
+  const KernelKind kind{sums, fills_ && mirror_->view().ring.words != nullptr};
+  Part part{&work, kind, make_layout(work.needs, sums, work.weighted).value(), {}, 0, 0, 0, 0};
+  part.grid = fit_grid(part.layout, part.kind);
+  if (part.grid.warps() > DemandRing::most_warps) {
+    part.kind.fills = false;
+    part.grid = fit_grid(part.layout, part.kind);
+  }
   const std::vector<Chunk> chunks = make_chunks(work, part.grid.warps(), share, shares);
   if (chunks.empty()) return;
   part.grid = limit_grid(part.grid, chunks.size());
@@ -136,7 +142,7 @@ void Device::launch(const FlatPrograms& flat, const GpuSettings& options) {
     ++launches_;
     if (launches_ == options.testing.refused_launch) throw Error("matching kernel", "a test refuses the launch");
     if (launches_ == options.testing.crashed_launch) work.programs = nullptr;
-    gpu::launch(work, part.layout, part.grid, part.sums, stream_.get());
+    gpu::launch(work, part.layout, part.grid, part.kind, stream_.get());
   }
   check(cudaEventRecord(ended_.get(), stream_.get()), "cudaEventRecord");
 }
@@ -188,7 +194,7 @@ void Device::fill_common(std::size_t first_program, std::size_t queue, const Gpu
 
 Launch Device::launch_of(const Part& part, std::size_t number, const FlatPrograms& flat, const GpuSettings& options) const {
   Launch work{};
-  fill_common(part.sums ? 0 : flat.sums.programs.size(), number, options, work);
+  fill_common(part.kind.sums ? 0 : flat.sums.programs.size(), number, options, work);
   work.programs = bundle_.at<Program>(part.programs);
   work.nodes = bundle_.at<Node>(tables_.nodes);
   work.steps = bundle_.at<Step>(tables_.steps);

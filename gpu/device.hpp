@@ -52,9 +52,10 @@ class Device {
   void use() const { check(cudaSetDevice(ordinal_), "cudaSetDevice"); }
   [[nodiscard]] DeviceGraph& mirror() noexcept { return *mirror_; }
 
-  /// Takes and lays out the memory for share number `share` of the work. Throws DeviceOutOfMemory.
+  /// Takes and lays out the memory for share number `share` of the work. `fills`: kernels fill the ring, if there is one.
+  /// Throws DeviceOutOfMemory.
   void prepare(const FlatPrograms& flat, std::uint32_t share, std::uint32_t shares, const GpuSettings& options,
-               const graph::DataGraph& graph);
+               const graph::DataGraph& graph, bool fills);
 
   /// Queues the prepared work. Does not wait and takes no memory.
   void launch(const FlatPrograms& flat, const GpuSettings& options);
@@ -94,7 +95,7 @@ class Device {
   // The work of one kernel, and the offsets of its parts in the bundle.
   struct Part {
     const FlatWork* work;
-    bool sums;
+    KernelKind kind;
     WarpLayout layout;
     Grid grid;
     std::uint32_t chunks;
@@ -172,6 +173,7 @@ class Device {
   PinnedMemory<unsigned> stop_;  // source of the copy that signals stop
   bool stopping_ = false;
   bool lists_ = false;
+  bool fills_ = false;  // kernels copy missed lists to the ring, if there is one
   Pages pages_{};
   std::uint32_t page_capacity_ = 0;
   PinnedMemory<std::uint32_t> page_memory_;

@@ -164,7 +164,7 @@ class GpuMatcher final : public match::Matcher {
         steps.estimate += seconds(caching - estimating);
         steps.cache += seconds(matching - caching);
         run_kernels(graph, tasks, results, stop);  // only this is timed for matched(), which limits the time for choices
-        mirrors_.matched(seconds(Clock::now() - matching));
+        mirrors_.matched(seconds(Clock::now() - matching), flat_.sums.anchors.size() + flat_.walks.anchors.size());
         count_again(graph, tasks, results, stop);
         break;
       } catch (const DeviceOutOfMemory&) {  // nothing was launched yet
@@ -186,7 +186,7 @@ class GpuMatcher final : public match::Matcher {
     bool launched = false;
     try {
       for (std::uint32_t d = 0; d < shares; ++d) {
-        devices[d]->prepare(flat_, d, shares, options_, graph);
+        devices[d]->prepare(flat_, d, shares, options_, graph, mirrors_.fills_ring());
       }
       for (const auto& device : devices) device->launch(flat_, options_);
       launched = true;
@@ -211,6 +211,7 @@ class GpuMatcher final : public match::Matcher {
       device->finish(device_totals_.emplace_back(), outcome);
       statistics_.hits += outcome.counters.hits;
       statistics_.misses += outcome.counters.misses;
+      statistics_.filled += outcome.counters.filled;
       for (const Queue& queue : outcome.queue) statistics_.shared_parts += queue.pushed;
     }
     statistics_.kernel_seconds += longest;

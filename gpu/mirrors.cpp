@@ -23,6 +23,8 @@ constexpr double first_walks = 0x1p12;
 
 // Choosing what to cache may take this share of the matching time.
 constexpr double choice_share = 0.05;
+// The part of a cache that kernels fill with lists that they miss. The rest holds what walks choose.
+constexpr double default_ring_share = 0.5;
 
 // Whether the number of walks may follow the matching time. With paper and formula, time can only end the walks early.
 bool follows_time(const GpuOptions& options) {
@@ -177,6 +179,9 @@ void Mirrors::open_devices() {
   wanted.storage = storage_;
   wanted.reserve_bytes = reserve_bytes;
   wanted.cache_bytes = options_.memory;
+  if (policy_ == CachePolicy::random_walk) {
+    wanted.ring_share = options_.testing.ring_share == 0 ? default_ring_share : std::max(0.0, options_.testing.ring_share);
+  }
   // If mirrors share a device, the first must not take all of its memory.
   const std::set<int> distinct(options_.devices.begin(), options_.devices.end());
   if (distinct.size() < options_.devices.size() && options_.memory == 0) wanted.cache_bytes = free_on_each() / 2;
@@ -282,9 +287,10 @@ void Mirrors::choose(const graph::DataGraph& graph, std::span<const match::PassW
   ++choices_;
   chosen_vertices_ = held();
   chosen_lent_ = lent_store(graph);
-  chosen_queries_.clear();
+  const std::vector<std::uint64_t> before = std::exchange(chosen_queries_, {});
   for (const match::QueryTask& task : tasks) chosen_queries_.push_back(task.query->id);
   std::ranges::sort(chosen_queries_);
+  if (chosen_queries_ != before) ring_trial_.restart();
 }
 
 const GraphView* Mirrors::resident() {
@@ -295,7 +301,11 @@ const GraphView* Mirrors::resident() {
   return &first.mirror().view();
 }
 
-void Mirrors::matched(double seconds) {
+// If a test or a measurement states the ring's share, it is always filled.
+bool Mirrors::fills_ring() const noexcept { return options_.testing.ring_share != 0 || ring_trial_.fills(); }
+
+void Mirrors::matched(double seconds, std::uint64_t anchors) {
+  ring_trial_.matched(seconds, anchors);
   if (options_.walks == 0) estimator_.matched(seconds);
   schedule_.matched(seconds);
 }

@@ -17,6 +17,7 @@
 #include "gpu/device.hpp"
 #include "gpu/mirror/cache_meter.hpp"
 #include "gpu/mirror/cache_statistics.hpp"
+#include "gpu/mirror/ring_trial.hpp"
 #include "gpu/testing.hpp"
 #include "match/programs.hpp"
 
@@ -55,8 +56,10 @@ class Mirrors {
   /// Does the same as follow. If a new choice is due, it also refreshes the caches.
   void refresh(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved,
                std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks);
-  /// Reports how long matching took. The next batch's walks may take a share of that.
-  void matched(double seconds);
+  /// Whether kernels are to fill the rings of the devices in this batch.
+  [[nodiscard]] bool fills_ring() const noexcept;
+  /// Reports how long the loops from so many anchors took. The next batch's walks may take a share of that.
+  void matched(double seconds, std::uint64_t anchors);
   /// Counts the kernels' look-ups for statistics. Needs GpuOptions::measure.
   void measure();
   /// Frees device memory after it has run out. It shrinks the cache. A graph that has outgrown the device is replaced by the
@@ -96,6 +99,7 @@ class Mirrors {
   estimate::Selector selector_;
   const estimate::Accesses* estimated_ = nullptr;
   estimate::ChoiceSchedule schedule_;
+  RingTrial ring_trial_;
   bool chooses_ = false;                       // this batch makes a new choice; otherwise the last one holds
   std::vector<std::uint64_t> chosen_queries_;  // ids of the queries of the last choice, ascending
   std::uint64_t chosen_vertices_ = 0;          // vertices in the caches after the last choice

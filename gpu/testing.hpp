@@ -23,6 +23,7 @@ struct GpuTesting {
   bool forgets = false;            ///< every batch finds an empty cache
   std::uint32_t refused_slab = 0;  ///< index of the first slab of the graph's lists that CUDA does not register, from 1
   std::uint32_t set_capacity = 0;  ///< ids that a warp can store for reuse by inner loops
+  double ring_share = 0;           ///< part of a cache that kernels fill themselves; below 0: none
   double miss_bytes = 0;           ///< assumed cost in random_walk of a look-up that misses, in addition to reading its list
 };
 

@@ -106,6 +106,13 @@ PolicyChoice parse_policy(const std::string& words) {
     if (made.name != "random-walk") refuse("does not ask what a miss costs");
     made.miss_bytes = *bytes;
   }
+  if (const std::size_t mark = made.name.find('%'); mark != std::string::npos) {
+    const auto percent = parse_number<unsigned>(made.name.substr(mark + 1));
+    made.name.resize(mark);
+    if (!percent || *percent > 100) refuse("has no percentage");
+    if (made.name != "random-walk") refuse("fills nothing on a miss");
+    made.ring_share = *percent == 0 ? -1 : *percent / 100.0;
+  }
   if (!made.cpu() && !policy_names().contains(made.name)) refuse("is not offered");
   if (made.cpu() && made.name != words) refuse("is on no device");
   return made;
@@ -143,6 +150,7 @@ GpuSettings gpu_settings(const BenchOptions& options, const std::string& policy,
            .tables = tables.at(options.tables),
            .reuse = reuse.at(options.reuse),
            .forgets = options.fresh,
+           .ring_share = choice.ring_share,
            .miss_bytes = choice.miss_bytes}};
 }
 
@@ -173,9 +181,11 @@ void add_options(CLI::App& app, BenchOptions& options) {
                  "Whole graphs: caches hold one of so many parts of the lists; several: one run for each")
       ->delimiter(',')
       ->check(CLI::PositiveNumber);
-  app.add_option("--policies", options.policies,
-                 "cpu, cpu-1 (one thread), none, degree, k-hop, managed, random-walk, resident, automatic; random-walk@BYTES "
-                 "takes a miss to cost so much more than reading its list, 2xresident shares batches over two GPUs")
+  app.add_option(
+         "--policies", options.policies,
+         "cpu, cpu-1 (one thread), none, degree, k-hop, managed, random-walk, resident, automatic; random-walk@BYTES "
+         "takes a miss to cost so much more than reading its list, random-walk%PERCENT lets kernels fill so much of the cache, "
+         "2xresident shares batches over two GPUs")
       ->delimiter(',');
   app.add_option("--batch", options.batch, "Updates in a batch; several: one run for each")
       ->delimiter(',')

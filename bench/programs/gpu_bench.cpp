@@ -313,7 +313,7 @@ class Bench {
       line["new"] = to_string(sums[1]);
     }
     if (home_of(policy) != Home::host && !record.seconds.back().values.empty()) {
-      for (const char* const name : {"hits", "misses", "shared_parts", "copied_bytes"}) {
+      for (const char* const name : {"hits", "misses", "filled", "shared_parts", "copied_bytes"}) {
         line[name] = static_cast<double>(record.after.count(name) - record.before.count(name)) /
                      static_cast<double>(record.seconds.back().values.size());
       }

@@ -4,6 +4,7 @@
 // - warp: the struct, and its memory
 // - lists, warp_views: lists as a pass sees them
 // - warp_searches: what is looked for in lists
+// - warp_demand: missed lists that are kept on the device
 // - warp_extension: how partial matches grow
 // - warp_sets: sets that loops read again
 // - warp_items: where its work comes from
@@ -76,7 +77,9 @@ __device__ void run_step(Warp<kind>& warp, const Step& step) {
         break;
       }
       unsigned wide = 0;
+      open_ring(warp, node);
       const std::uint32_t total = expand(warp, warp.depth + 1, node, Aim::loop, wide);
+      close_ring(warp);
       if (total > 0) {
         push_frame(warp, step.node, step.tail != 0, total);
       } else if (kind.sums && step.tail == 0) {
@@ -170,25 +173,29 @@ __device__ void walk(Warp<kind>& warp, std::uint32_t first) {
 }
 
 // nvcc cannot name a kernel by a value of a class, so the parts of its kind are given one by one.
-template <bool sums, bool in_shared, bool reuses>
+template <bool sums, bool in_shared, bool reuses, bool fills>
 __global__ void __launch_bounds__(warps_per_block * 32, resident_blocks)
     match_kernel(const __grid_constant__ Launch work, const __grid_constant__ WarpLayout layout) {
-  Warp<Kind{sums, in_shared, reuses}> warp(work, layout);
+  Warp<Kind{sums, in_shared, reuses, fills}> warp(work, layout);
   while (take_chunk(warp)) walk(warp, 0);
   // No anchors are left: take over what others give away.
   while (take_item(warp)) walk(warp, warp.depth);
+  close_ring(warp);
   publish_page(warp);
   count_look_ups(warp);
 }
 
 using Kernel = void (*)(Launch, WarpLayout);
 
-Kernel kernel_of(bool sums, bool in_shared, const WarpLayout& layout) {
-  static constexpr Kernel kernels[2][2][2] = {{{match_kernel<false, false, false>, match_kernel<false, false, true>},
-                                               {match_kernel<false, true, false>, match_kernel<false, true, true>}},
-                                              {{match_kernel<true, false, false>, match_kernel<true, false, true>},
-                                               {match_kernel<true, true, false>, match_kernel<true, true, true>}}};
-  return kernels[sums ? 1 : 0][in_shared ? 1 : 0][layout.sets > 0 ? 1 : 0];
+// By what they read: lists, sets too, the ring too.
+template <bool sums, bool in_shared>
+constexpr Kernel kernels_of[3] = {match_kernel<sums, in_shared, false, false>, match_kernel<sums, in_shared, true, false>,
+                                  match_kernel<sums, in_shared, true, true>};
+
+Kernel kernel_of(KernelKind kind, bool in_shared, const WarpLayout& layout) {
+  static constexpr const Kernel* kernels[2][2] = {{kernels_of<false, false>, kernels_of<false, true>},
+                                                  {kernels_of<true, false>, kernels_of<true, true>}};
+  return kernels[kind.sums ? 1 : 0][in_shared ? 1 : 0][kind.fills ? 2 : layout.sets > 0 ? 1 : 0];
 }
 
 }  // namespace
@@ -217,7 +224,7 @@ std::optional<WarpLayout> make_layout(const std::vector<DepthNeeds>& needs, bool
   return layout;
 }
 
-Grid fit_grid(const WarpLayout& layout, bool sums) {
+Grid fit_grid(const WarpLayout& layout, KernelKind kind) {
   int device = 0;
   check(cudaGetDevice(&device), "cudaGetDevice");
   int most = 0;
@@ -230,7 +237,7 @@ Grid fit_grid(const WarpLayout& layout, bool sums) {
   if (!shared) warps = warps_per_block;
   grid.threads = warps * 32;
   grid.shared_bytes = shared ? warps * bytes : 0;
-  const auto* kernel = reinterpret_cast<const void*>(kernel_of(sums, shared, layout));
+  const auto* kernel = reinterpret_cast<const void*>(kernel_of(kind, shared, layout));
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(grid.shared_bytes)),
         "cudaFuncSetAttribute");
   int blocks = 0;
@@ -242,8 +249,8 @@ Grid fit_grid(const WarpLayout& layout, bool sums) {
   return grid;
 }
 
-void launch(const Launch& work, const WarpLayout& layout, const Grid& grid, bool sums, CUstream_st* stream) {
-  kernel_of(sums, work.frames == nullptr, layout)<<<grid.blocks, grid.threads, grid.shared_bytes, stream>>>(work, layout);
+void launch(const Launch& work, const WarpLayout& layout, const Grid& grid, KernelKind kind, CUstream_st* stream) {
+  kernel_of(kind, work.frames == nullptr, layout)<<<grid.blocks, grid.threads, grid.shared_bytes, stream>>>(work, layout);
   check(cudaGetLastError(), "matching kernel");
 }
 

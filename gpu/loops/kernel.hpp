@@ -43,6 +43,7 @@ struct Node {
   std::uint8_t base;        ///< depth whose set stands for the last probes; 0: none
   std::uint8_t rest;        ///< probes before those
   std::uint8_t uncut;       ///< its set is kept without the cuts of its order constraints
+  std::uint8_t unmixed;     ///< it reads only lists of the base store, each with an id once: they may lie in the DemandRing
   std::uint32_t parent;     ///< node of the loop above
   std::uint32_t sets_read;  ///< bits of the depths whose sets this node or one below it reads
   std::uint32_t choose;
@@ -233,6 +234,12 @@ struct WarpLayout {
 /// need more words than can be addressed.
 [[nodiscard]] std::optional<WarpLayout> make_layout(const std::vector<DepthNeeds>& needs, bool sums, bool weighted);
 
+/// Which parts of the kernel a launch needs.
+struct KernelKind {
+  bool sums;   ///< programs have weights; otherwise every match counts once
+  bool fills;  ///< the graph has a DemandRing
+};
+
 /// A launch on the current device for which all warps run at once.
 struct Grid {
   unsigned blocks;
@@ -241,9 +248,9 @@ struct Grid {
   std::size_t frame_words;  ///< words of device memory for all warps' frames; 0: they fit into shared memory
   [[nodiscard]] unsigned warps() const { return blocks * threads / 32; }
 };
-[[nodiscard]] Grid fit_grid(const WarpLayout& layout, bool sums);
+[[nodiscard]] Grid fit_grid(const WarpLayout& layout, KernelKind kind);
 
-/// Queues the kernel and does not wait. With `sums`, programs have weights; otherwise every match counts once.
-void launch(const Launch& work, const WarpLayout& layout, const Grid& grid, bool sums, CUstream_st* stream);
+/// Queues the kernel and does not wait.
+void launch(const Launch& work, const WarpLayout& layout, const Grid& grid, KernelKind kind, CUstream_st* stream);
 
 }  // namespace deltamatch::gpu

@@ -34,16 +34,21 @@ struct Changes {
   std::uint32_t added;
 };
 
-__device__ inline std::uint32_t lower_bound(const std::uint32_t* a, std::uint32_t n, std::uint32_t x) {
+template <class Read>
+__device__ std::uint32_t lower_bound(const std::uint32_t* a, std::uint32_t n, std::uint32_t x, Read&& read) {
   std::uint32_t at = 0;
 #pragma unroll 1
   while (n > 0) {
     const std::uint32_t half = n >> 1;
-    const bool less = a[at + half] < x;
+    const bool less = read(a + at + half) < x;
     at = less ? at + half + 1 : at;
     n = less ? n - half - 1 : half;
   }
   return at;
+}
+
+__device__ inline std::uint32_t lower_bound(const std::uint32_t* a, std::uint32_t n, std::uint32_t x) {
+  return lower_bound(a, n, x, [](const std::uint32_t* word) { return *word; });
 }
 
 __device__ inline bool holds(const std::uint32_t* a, std::uint32_t n, std::uint32_t x) {
@@ -60,6 +65,19 @@ __device__ inline bool holds(const std::uint32_t* a, std::uint32_t n, std::uint3
 // A group is a warp of the matching kernel, or a block of that with tables. It has the launch as `work`, and the program at
 // hand as program(). Each thread has its `lane`, and counts its look-ups in `hits` and `misses`.
 
+// Whether an address lies in the ring that kernels fill. Its words change while kernels run, so they must not come from the
+// first cache of a multiprocessor.
+template <class Group>
+__device__ bool in_ring(const Group& group, const std::uint32_t* word) {
+  const DemandRing& ring = group.work.graph.ring;
+  return reinterpret_cast<std::uint64_t>(word) - reinterpret_cast<std::uint64_t>(ring.words) < ring.bytes;
+}
+
+__device__ inline unsigned load_relaxed(const unsigned int* p) { return *reinterpret_cast<const volatile unsigned int*>(p); }
+__device__ inline unsigned long long load_relaxed(const unsigned long long* p) {
+  return *reinterpret_cast<const volatile unsigned long long*>(p);
+}
+
 // The list of a vertex. Pass false for `counted` if another lane or thread looks up the same list.
 template <class Group>
 __device__ __noinline__ View look_up(Group& group, std::uint32_t query_relation, std::uint32_t vertex, bool counted = true) {
@@ -75,7 +93,23 @@ __device__ __noinline__ View look_up(Group& group, std::uint32_t query_relation,
   const std::uint32_t slices = shape >> 7;
   if (counted && group.work.accesses[where.store] != nullptr) atomicAdd(&group.work.accesses[where.store][vertex], 1U);
   if (slices > 0) {
-    if ((shape & Row::cached_bit) != 0) {
+    bool cached = (shape & Row::cached_bit) != 0;
+    bool changing = false;  // another warp has written the block, perhaps just now
+    if constexpr (Group::fills) {
+      if (!cached && group.reads_ring) {
+        const DemandRing& ring = group.work.graph.ring;
+        const std::uint32_t place = load_relaxed(&ring.places[vertex]);
+        if (place >= DemandRing::first_place) {
+          block = ring.words + std::size_t{place - DemandRing::first_place} * DemandRing::granule_words;
+          cached = changing = group.found_place = true;
+        }
+      }
+    }
+    const auto word = [&](std::uint32_t i) {
+      if constexpr (Group::fills) return changing ? __ldcg(block + i) : block[i];
+      return block[i];
+    };
+    if (cached) {
       group.hits += counted ? 1 : 0;
     } else {
       group.misses += counted ? 1 : 0;
@@ -83,21 +117,21 @@ __device__ __noinline__ View look_up(Group& group, std::uint32_t query_relation,
     std::uint32_t at = 0;
     if (slices <= scanned_slices) {
 #pragma unroll 1
-      while (at < slices && block[2 * at] != relation) ++at;
+      while (at < slices && word(2 * at) != relation) ++at;
     } else {
       std::uint32_t n = slices;
 #pragma unroll 1
       while (n > 0) {
         const std::uint32_t half = n >> 1;
-        const bool less = block[2 * (at + half)] < relation;
+        const bool less = word(2 * (at + half)) < relation;
         at = less ? at + half + 1 : at;
         n = less ? n - half - 1 : half;
       }
-      if (at < slices && block[2 * at] != relation) at = slices;
+      if (at < slices && word(2 * at) != relation) at = slices;
     }
     if (at < slices) {
-      const std::uint32_t begin = at == 0 ? 0 : block[2 * at - 1];
-      found.count = block[2 * at + 1] - begin;
+      const std::uint32_t begin = at == 0 ? 0 : word(2 * at - 1);
+      found.count = word(2 * at + 1) - begin;
       found.ids = block + (2U << (shape >> 2 & 31U)) + begin;
     }
   }
@@ -125,14 +159,18 @@ template <class Group>
 __device__ void count_look_ups(const Group& group) {
   unsigned long long hits = group.hits;
   unsigned long long misses = group.misses;
+  unsigned long long filled = 0;
+  if constexpr (Group::fills) filled = group.filled;
 #pragma unroll 1
   for (unsigned offset = 16; offset > 0; offset /= 2) {
     hits += __shfl_down_sync(all_lanes, hits, offset);
     misses += __shfl_down_sync(all_lanes, misses, offset);
+    if constexpr (Group::fills) filled += __shfl_down_sync(all_lanes, filled, offset);
   }
   if (group.lane != 0) return;
   atomicAdd(&group.work.counters->hits, hits);
   atomicAdd(&group.work.counters->misses, misses);
+  if constexpr (Group::fills) atomicAdd(&group.work.counters->filled, filled);
 }
 
 // Whether this lane is the first among `looking` that looks up this vertex.
@@ -225,8 +263,12 @@ __device__ bool stays(const Group& group, const Store& store, const View& list, 
 template <class Group>
 __device__ __noinline__ std::uint32_t multiplicity(const Group& group, const Probe& probe, const View& list,
                                                    std::uint32_t owner, std::uint32_t id, const Anchor& anchor) {
-  const std::uint32_t at = lower_bound(list.ids, list.count, id);
-  const bool here = at < list.count && list.ids[at] == id;
+  const auto read = [&](const std::uint32_t* word) {
+    if constexpr (Group::fills) return in_ring(group, word) ? __ldcg(word) : *word;
+    return *word;
+  };
+  const std::uint32_t at = lower_bound(list.ids, list.count, id, read);
+  const bool here = at < list.count && read(list.ids + at) == id;
   const DeviceQueryRelation& where = group.work.graph.query_relations[probe.query_relation];
   if (list.slice == none && !where.parallel) return here ? 1 : 0;
   const Store& store = group.work.graph.stores[where.store];

@@ -51,6 +51,9 @@ struct Header {
   std::uint8_t kept;      // children come from sets, which deeper loops read, too
   std::uint8_t window;    // the first slot above whose children are not yet looked up
   std::uint8_t slots;     // end of those slots
+  // Only if the device has a ring:
+  std::uint8_t in_ring;        // some view lies there
+  std::uint32_t ring_segment;  // which was filled when the views were looked up
 };
 static_assert(sizeof(Header) <= frame_chosen * 4);
 
@@ -66,11 +69,14 @@ struct Kind {
   bool sums;       ///< programs have weights
   bool in_shared;  ///< frames lie in shared memory
   bool reuses;     ///< some loop reads a set again
+  bool fills;      ///< the device has a DemandRing
 };
 
 /// The state of a warp. Each lane has a copy.
 template <Kind kind>
 struct Warp {
+  static constexpr bool fills = kind.fills;
+
   __device__ Warp(const Launch& its_work, const WarpLayout& its_layout)
       : work(its_work), layout(its_layout), lane(threadIdx.x % 32), first_word(std::size_t{index()} * its_layout.words) {}
 
@@ -126,6 +132,12 @@ struct Warp {
   // Look-ups of this lane, by whether the list was in device memory.
   unsigned long long hits = 0;
   unsigned long long misses = 0;
+  unsigned long long filled = 0;
+  bool reads_ring = false;         ///< an epoch is announced, so look-ups find lists in the ring
+  long long announced_at = 0;      ///< clock of that
+  std::uint32_t ring_segment = 0;  ///< that was filled then
+  bool copies = true;              ///< lists that it misses are copied to the ring
+  bool found_place = false;        ///< this lane has found a list in the ring since this was last cleared
 
   std::uint32_t program_index = none;
   long long total = 0;  ///< what this lane has found for the program

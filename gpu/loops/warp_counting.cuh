@@ -56,6 +56,7 @@ __device__ __noinline__ std::uint32_t count_wide(Warp<kind>& warp, std::uint32_t
       const unsigned heavy = __ballot_sync(all_lanes, size >= heavy_list);
       if (__popc(heavy) > 1) wide &= ~heavy | donate_partials(warp, heavy);
     }
+    if (is_outdated(warp)) look_up_again(warp, depth, node, Aim::count, wide);
     const auto slot = static_cast<std::uint32_t>(__ffs(static_cast<int>(wide)) - 1);
     const std::uint32_t own = count_one(warp, depth, node, slot);
     if (!kind.sums) {
@@ -105,9 +106,11 @@ __device__ __noinline__ bool count_lists(Warp<kind>& warp, const Node& node) {
   if (where.parallel || where.derived || (warp.program().ordered && (node.above | node.below) != 0)) return false;
   const bool active = warp.lane < warp.header(warp.depth).batch && !(kind.sums && warp.products(warp.depth)[warp.lane] == 0);
   const unsigned looking = __ballot_sync(all_lanes, active);
+  const std::uint32_t owner = active ? vertex_at(warp, warp.depth, warp.lane, probe.position) : 0;
+  const bool first = active && leads(warp, looking, owner);
+  open_ring(warp, node);  // reading a length is cheaper than copying a list
   if (active) {
-    const std::uint32_t owner = vertex_at(warp, warp.depth, warp.lane, probe.position);
-    const View list = look_up(warp, probe.query_relation, owner, leads(warp, looking, owner));
+    const View list = look_up(warp, probe.query_relation, owner, first);
     const Anchor anchor = anchor_of(warp, warp.depth, warp.lane);
     std::uint32_t size = list.count;
     if (list.slice != none) {
@@ -127,6 +130,7 @@ __device__ __noinline__ bool count_lists(Warp<kind>& warp, const Node& node) {
       warp.total += size;
     }
   }
+  close_ring(warp);
   __syncwarp();
   return true;
 }
@@ -136,13 +140,14 @@ __device__ __noinline__ void count_candidates(Warp<kind>& warp, const Node& node
   if (count_lists(warp, node)) return;
   const std::uint32_t depth = warp.depth + 1;
   unsigned wide = 0;
+  open_ring(warp, node);
   const std::uint32_t total = expand(warp, depth, node, Aim::count, wide);
-  if (warp.header(depth).slow != 0) {
+  if (warp.header(depth).slow != 0) {  // then the ring is not read
     count_slow(warp, depth, node, total);
     return;
   }
   // With sums, candidates of this lane's partial match; otherwise, candidates that this lane finds.
-  std::uint32_t hits = wide == 0 ? 0 : count_wide(warp, depth, node, wide);
+  std::uint32_t hits = 0;
   [[maybe_unused]] const std::uint32_t begin = warp.prefix(depth)[warp.lane];
   [[maybe_unused]] const std::uint32_t end = warp.prefix(depth)[warp.lane + 1];
 #pragma unroll 1
@@ -159,6 +164,8 @@ __device__ __noinline__ void count_candidates(Warp<kind>& warp, const Node& node
       hits += __popc(places);
     }
   }
+  if (wide != 0) hits += count_wide(warp, depth, node, wide);
+  close_ring(warp);
   if (!kind.sums) {
     warp.total += hits;
   } else if (warp.lane < warp.header(warp.depth).batch) {

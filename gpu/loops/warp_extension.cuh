@@ -86,6 +86,7 @@ __device__ __noinline__ std::uint32_t expand(Warp<kind>& warp, std::uint32_t dep
   if (kind.sums && active) active = warp.products(parent)[warp.lane] != 0;
   std::uint32_t least = active ? none : 0;
   std::uint32_t best = 0;
+  if constexpr (kind.fills) warp.found_place = false;
   bool slow = false;
   const bool reads = reads_set(warp, node);
   const std::uint32_t lists = reads ? node.rest + 1U : node.probes;
@@ -99,10 +100,10 @@ __device__ __noinline__ std::uint32_t expand(Warp<kind>& warp, std::uint32_t dep
       const Probe probe = warp.work.probes[node.first_probe + p];
       View list{nullptr, 0, none};
       const unsigned looking = __ballot_sync(all_lanes, least != 0);
-      if (least != 0) {
-        const std::uint32_t owner = vertex_at(warp, parent, warp.lane, probe.position);
-        list = look_up(warp, probe.query_relation, owner, leads(warp, looking, owner));
-      }
+      const std::uint32_t owner = least != 0 ? vertex_at(warp, parent, warp.lane, probe.position) : 0;
+      const bool first = least != 0 && leads(warp, looking, owner);
+      fill_ring(warp, owner, first);
+      if (least != 0) list = look_up(warp, probe.query_relation, owner, first);
       size = put_view(warp, into, probe, list, parent);
     }
     slow = slow || (into[view_counts + warp.lane] & slow_flag) != 0;
@@ -124,8 +125,13 @@ __device__ __noinline__ std::uint32_t expand(Warp<kind>& warp, std::uint32_t dep
     }
   }
   slow = __any_sync(all_lanes, slow);
+  [[maybe_unused]] const bool in_ring = kind.fills && __any_sync(all_lanes, warp.found_place);
   if (warp.lane == 0) {
     Header& own = warp.header(depth);
+    if constexpr (kind.fills) {
+      own.in_ring = in_ring ? 1 : 0;
+      own.ring_segment = warp.ring_segment;
+    }
     own.slow = slow ? 1 : 0;
     if constexpr (kind.reuses) {
       own.lists = static_cast<std::uint8_t>(lists);
@@ -136,6 +142,52 @@ __device__ __noinline__ std::uint32_t expand(Warp<kind>& warp, std::uint32_t dep
   const bool alone = aim == Aim::count && children >= wide_list && !slow;
   wide = __ballot_sync(all_lanes, alone);
   return number_children(warp, depth, alone ? 0 : children);
+}
+
+// Whether all views of these slots that lie in the ring are still where they were found.
+//
+// Let n be the segment that was filled when they were looked up. What was found then is not overwritten before segment
+// n + segments_ahead is filled. Since the warp announced its epoch, at most segments_ahead - 1 more segments can be filled. So
+// if n is still the segment that is filled, all views hold. Otherwise they hold if their vertices have the same places as
+// before. A place that looks the same is the same, if segment n + segments_ahead is still not filled afterwards.
+template <Kind kind>
+__device__ bool views_hold(const Warp<kind>& warp, std::uint32_t depth, const Node& node, unsigned slots) {
+  const std::uint32_t then = warp.header(depth).ring_segment;
+  if (warp.ring_segment == then) return true;
+  const std::uint32_t parent = depth - 1;
+  const bool active = warp.lane < warp.header(parent).batch && (slots >> warp.lane & 1U) != 0;
+  const std::uint32_t lists = reads_set(warp, node) ? node.rest : node.probes;
+  bool hold = warp.ring_segment - then < warp.work.graph.ring.segments_ahead;
+#pragma unroll 1
+  for (std::uint32_t p = 0; hold && p < lists; ++p) {
+    const std::uint32_t* ids = ids_of(warp.view(depth, p), warp.lane);
+    if (!active || !in_ring(warp, ids)) continue;
+    const Probe probe = warp.work.probes[node.first_probe + p];
+    hold = is_place_of(warp, vertex_at(warp, parent, warp.lane, probe.position), ids);
+  }
+  return __all_sync(all_lanes, hold && segment_now(warp) - then < warp.work.graph.ring.segments_ahead);
+}
+
+// Lets a frame go on reading its views of these slots. If lists have left the ring, looks all up again. Their numbers and
+// lengths are as before. Nothing is copied again.
+template <Kind kind>
+__device__ __noinline__ void look_up_again(Warp<kind>& warp, std::uint32_t depth, const Node& node, Aim aim, unsigned slots) {
+  if constexpr (kind.fills) {
+    if (warp.header(depth).in_ring == 0) return;
+    open_ring(warp, node);
+    if (views_hold(warp, depth, node, slots)) {
+      __syncwarp();
+      if (warp.lane == 0) warp.header(depth).ring_segment = warp.ring_segment;
+      __syncwarp();
+      return;
+    }
+    const unsigned long long hits = warp.hits;
+    unsigned wide = 0;
+    warp.copies = false;
+    expand(warp, depth, node, aim, wide, slots);
+    warp.copies = true;
+    warp.hits = hits;  // only misses count again
+  }
 }
 
 // The next two children of each lane, all of one slot, from its child number `offset` on.
@@ -195,7 +247,8 @@ __device__ __noinline__ Children read_children(Warp<kind>& warp, std::uint32_t d
     const std::uint32_t offset = own - starts[one.slot];
     const std::uint32_t count = list[view_counts + one.slot];
     if (offset < (count & count_mask)) {
-      one.vertex = fetch<kind>(ids_of(list, one.slot) + offset);
+      const std::uint32_t* ids = ids_of(list, one.slot);
+      one.vertex = fetch<kind>(ids + offset, is_changing(warp, ids));
       if ((count & minus_flag) != 0) one.found = one.found && leads_to(warp, list, one.slot, one.vertex, true);
     } else {
       one.vertex = added_child(warp, depth, node, list, one.slot, offset - (count & count_mask));
@@ -221,11 +274,12 @@ __device__ __noinline__ Children read_children(Warp<kind>& warp, std::uint32_t d
       place[k] = n[k] > 0 ? ids_of(list, made[k].slot) : somewhere(warp);
     }
     const bool empty[2] = {n[0] == 0, n[1] == 0};
+    const bool changing[2] = {is_changing(warp, place[0]), is_changing(warp, place[1])};
 #pragma unroll 1
     while (n[0] > 1 || n[1] > 1) {
       std::uint32_t middle[2];
 #pragma unroll
-      for (int k = 0; k < 2; ++k) middle[k] = fetch<kind>(place[k] + (n[k] >> 1));
+      for (int k = 0; k < 2; ++k) middle[k] = fetch<kind>(place[k] + (n[k] >> 1), changing[k]);
 #pragma unroll
       for (int k = 0; k < 2; ++k) {
         const std::uint32_t half = n[k] >> 1;
@@ -236,7 +290,7 @@ __device__ __noinline__ Children read_children(Warp<kind>& warp, std::uint32_t d
 #pragma unroll
     for (int k = 0; k < 2; ++k) {
       if (!made[k].found || p == q[k]) continue;
-      const bool here = !empty[k] && fetch<kind>(place[k]) == made[k].vertex;
+      const bool here = !empty[k] && fetch<kind>(place[k], changing[k]) == made[k].vertex;
       const bool changed = (list[view_counts + made[k].slot] & (here ? minus_flag : plus_flag)) != 0;
       made[k].found = changed ? leads_to(warp, list, made[k].slot, made[k].vertex, here) : here;
     }

@@ -15,11 +15,6 @@ inline constexpr unsigned shortest_pause = 256;
 inline constexpr unsigned longest_pause = 4096;
 inline constexpr unsigned looks_for_end = 4;
 
-__device__ inline unsigned load_relaxed(const unsigned int* p) { return *reinterpret_cast<const volatile unsigned int*>(p); }
-__device__ inline unsigned long long load_relaxed(const unsigned long long* p) {
-  return *reinterpret_cast<const volatile unsigned long long*>(p);
-}
-
 // Whether the host has asked the kernel to stop.
 template <Kind kind>
 __device__ bool stop_is_set(const Warp<kind>& warp) {

@@ -1,7 +1,7 @@
 // How the lists of a partial match are read, and how children are looked for in them.
 #pragma once
 
-#include "gpu/loops/warp_views.cuh"
+#include "gpu/loops/warp_demand.cuh"
 
 namespace deltamatch::gpu::device {
 
@@ -72,8 +72,10 @@ __device__ std::uint32_t cut_to_bounds(Warp<kind>& warp, std::uint32_t depth, co
   const std::uint32_t* ids = ids_of(list, warp.lane);
   const std::uint32_t flagged = list[view_counts + warp.lane];
   const std::uint32_t count = flagged & count_mask;
-  const std::uint32_t begin = lower_bound(ids, count, low);
-  const std::uint32_t end = high == none ? count : lower_bound(ids, count, high);
+  const bool changing = is_changing(warp, ids);
+  const auto read = [&](const std::uint32_t* id) { return fetch<kind>(id, changing); };
+  const std::uint32_t begin = lower_bound(ids, count, low, read);
+  const std::uint32_t end = high == none ? count : lower_bound(ids, count, high, read);
   const std::uint32_t kept = end > begin ? end - begin : 0;
   ids_of(list, warp.lane) = ids + begin;
   list[view_counts + warp.lane] = kept | (flagged & ~count_mask);
@@ -105,10 +107,11 @@ __device__ __forceinline__ bool read_entries(const Warp<kind>& warp, std::uint32
   const std::uint32_t flagged = list[view_counts + slot];
   const std::uint32_t count = flagged & count_mask;
   const std::uint32_t total = count + list[view_added + slot];
+  const bool changing = is_changing(warp, ids);
 #pragma unroll
   for (std::uint32_t k = 0; k < searches; ++k) {
     const std::uint32_t own = offset + 32 * k + warp.lane;
-    id[k] = own < count ? fetch<kind>(ids + own) : none;
+    id[k] = own < count ? fetch<kind>(ids + own, changing) : none;
     found[k] = own < count;
   }
   const bool adds = offset + 32 * searches > count && total > count;
@@ -135,10 +138,11 @@ __device__ __forceinline__ void search(const Warp<kind>& warp, std::uint32_t* li
   const std::uint32_t flagged = list[view_counts + slot];
   const std::uint32_t* ids = ids_of(list, slot);
   std::uint32_t n = flagged & count_mask;
+  const bool changing = is_changing(warp, ids);
   if (ascending && n >= narrowed_list) {
     // Each lane looks at the last id of one of 32 pieces of the list.
     const std::uint32_t piece = (n + 31) / 32;
-    const std::uint32_t last = fetch<kind>(ids + min((warp.lane + 1) * piece, n) - 1);
+    const std::uint32_t last = fetch<kind>(ids + min((warp.lane + 1) * piece, n) - 1, changing);
     const std::uint32_t first_id = __shfl_sync(all_lanes, id[0], 0);
     const std::uint32_t last_id = __shfl_sync(all_lanes, id[searches - 1], 31);
     const std::uint32_t from = min(__popc(__ballot_sync(all_lanes, last < first_id)) * piece, n);
@@ -155,14 +159,14 @@ __device__ __forceinline__ void search(const Warp<kind>& warp, std::uint32_t* li
     const std::uint32_t half = n >> 1;
     std::uint32_t middle[searches];
 #pragma unroll
-    for (std::uint32_t k = 0; k < searches; ++k) middle[k] = fetch<kind>(place[k] + half);
+    for (std::uint32_t k = 0; k < searches; ++k) middle[k] = fetch<kind>(place[k] + half, changing);
 #pragma unroll
     for (std::uint32_t k = 0; k < searches; ++k) place[k] += middle[k] <= id[k] ? half : 0;
     n -= half;
   }
   bool here[searches];
 #pragma unroll
-  for (std::uint32_t k = 0; k < searches; ++k) here[k] = !empty && fetch<kind>(place[k]) == id[k];
+  for (std::uint32_t k = 0; k < searches; ++k) here[k] = !empty && fetch<kind>(place[k], changing) == id[k];
   if ((flagged & (minus_flag | plus_flag)) == 0) {
 #pragma unroll
     for (std::uint32_t k = 0; k < searches; ++k) found[k] = found[k] && here[k];

@@ -51,12 +51,14 @@ __device__ std::uint32_t collect_sets(Warp<kind>& warp, const Node& node, std::u
       min(begin + (warp.view(warp.depth, warp.chosen(warp.depth)[warp.lane])[view_counts + warp.lane] & count_mask), end);
   const unsigned too_long = __ballot_sync(all_lanes, end - begin > longest);
   if (too_long != 0) total = __shfl_sync(all_lanes, begin, __ffs(static_cast<int>(too_long)) - 1);
+  const std::uint32_t first_end = __shfl_sync(all_lanes, end, warp.header(warp.depth).window);
   std::uint32_t found = 0;
   std::uint32_t hits = 0;  // found for this lane's slot
   std::uint32_t run = 0;   // those of `hits` among the stable entries
   std::uint32_t at = 0;
 #pragma unroll 1
   while (at < total && found <= capacity) {
+    if (is_outdated(warp) && at >= first_end) break;
     const Children made = read_children(warp, warp.depth, node, at + warp.lane, total);
 #pragma unroll 1
     for (int k = 0; k < 2; ++k, at += 32) {
@@ -102,12 +104,16 @@ __device__ __noinline__ void next_sets(Warp<kind>& warp, std::uint32_t longest) 
   const Node& node = warp.work.nodes[own.node];
   const std::uint32_t first = own.window;
   unsigned wide = 0;
+  open_ring(warp, node);
   std::uint32_t total =
       expand(warp, warp.depth, node, Aim::set, wide, numbered_below(own.slots, 0) & ~numbered_below(first, 0));
   std::uint32_t end = collect_sets(warp, node, total, longest);
+  close_ring(warp);
   const bool kept = end > first;
   if (!kept) {
+    open_ring(warp, node);
     total = expand(warp, warp.depth, node, Aim::loop, wide, 1U << first);
+    close_ring(warp);
     end = first + 1;
   }
   if (warp.lane == 0) {

@@ -81,8 +81,11 @@ __device__ __noinline__ void fill_frame(Warp<kind>& warp) {
   std::uint32_t filled = own.filled;
   std::uint32_t next = own.next;
   std::uint32_t total = own.total;
+  [[maybe_unused]] const unsigned slots = kind.reuses && own.slots > 0 ? 1U << (own.window - 1U) : all_lanes;
+  if (own.kept == 0) look_up_again(warp, warp.depth, node, Aim::loop, slots);
 #pragma unroll 1
   while (filled < 32 && next < total) {
+    if (own.kept == 0 && is_outdated(warp)) look_up_again(warp, warp.depth, node, Aim::loop, slots);
     // If few children are found, reading them takes the time.
     if (time_to_look(warp)) {
       __syncwarp();
@@ -104,6 +107,7 @@ __device__ __noinline__ void fill_frame(Warp<kind>& warp) {
       next += 32;
     }
   }
+  close_ring(warp);
   __syncwarp();
   if (warp.lane == 0) {
     own.filled = filled;

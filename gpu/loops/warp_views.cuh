@@ -70,14 +70,24 @@ __device__ bool reads_set(const Warp<kind>& warp, const Node& node) {
   return node.base != 0 && warp.header(node.base).kept != 0;
 }
 
-// Reads an id of a view. Sets are written by the kernel itself, so they must not be read as constants.
+// Reads an id of a view. Sets and the ring are written by the kernel itself, so they must not be read as constants. A warp's
+// sets are its own. The ring is written by all; `changing` says that the list lies there.
 template <Kind kind>
-__device__ std::uint32_t fetch(const std::uint32_t* id) {
-  if constexpr (kind.reuses) {
+__device__ std::uint32_t fetch(const std::uint32_t* id, bool changing) {
+  if constexpr (kind.fills) {
+    return changing ? __ldcg(id) : __ldca(id);
+  } else if constexpr (kind.reuses) {
     return __ldca(id);
   } else {
     return __ldg(id);
   }
+}
+
+// Whether a list lies in the ring.
+template <Kind kind>
+__device__ bool is_changing(const Warp<kind>& warp, const std::uint32_t* ids) {
+  if constexpr (kind.fills) return in_ring(warp, ids);
+  return false;
 }
 
 // Whether a slot's list, which is not slow, leads to `id`. `here` says whether its stable entries do. Out of line, since most

@@ -13,6 +13,7 @@ BackendStatistics to_metrics(const CacheStatistics& statistics) {
   };
   add(backend_metrics::hits, statistics.hits, Kind::counter, "Lists that kernels looked up in device memory.");
   add(backend_metrics::misses, statistics.misses, Kind::counter, "Lists that kernels looked up in host memory.");
+  add("filled", statistics.filled, Kind::counter, "Vertices whose lists kernels copied to device memory on a miss.");
   add(backend_metrics::copied_bytes, statistics.copied_bytes, Kind::counter, "Bytes sent to GPUs in bulk.");
   add(backend_metrics::cached_lists, statistics.cached_lists, Kind::gauge, "Lists in device memory.");
   add(backend_metrics::cached_bytes, statistics.cached_bytes, Kind::gauge, "Bytes of lists in device memory.");

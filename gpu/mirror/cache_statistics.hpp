@@ -14,6 +14,7 @@ namespace deltamatch::gpu {
 struct CacheStatistics {
   std::uint64_t hits = 0;          ///< look-ups of lists in device memory
   std::uint64_t misses = 0;        ///< look-ups of lists that were read from host memory
+  std::uint64_t filled = 0;        ///< vertices whose lists kernels copied to the device when they missed them
   std::uint64_t copied_bytes = 0;  ///< sent to the device in bulk, for the cache and for batches
   std::uint64_t cached_lists = 0;  ///< in device memory now
   std::uint64_t cached_bytes = 0;

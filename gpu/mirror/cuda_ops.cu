@@ -19,11 +19,12 @@ constexpr unsigned warp_threads = 32;
 // Enough to fill any device. Kernels loop over the rest.
 constexpr std::size_t most_blocks = std::size_t{1} << 16;
 
-__global__ void scatter_rows_kernel(Row* rows, const RowChange* changes, std::size_t count) {
+__global__ void scatter_rows_kernel(Row* rows, const RowChange* changes, std::size_t count, std::uint32_t* places) {
   for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
        i += std::size_t{gridDim.x} * blockDim.x) {
     // A row is 16 bytes: one load, one store.
     *reinterpret_cast<uint4*>(rows + changes[i].vertex) = *reinterpret_cast<const uint4*>(&changes[i].row);
+    if (places != nullptr) places[changes[i].vertex] = DemandRing::absent;
   }
 }
 
@@ -99,10 +100,16 @@ class CudaOps final : public DeviceOps {
     check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream_), "cudaMemcpyAsync");
   }
 
-  void scatter_rows(Row* rows, const RowChange* changes, std::size_t count) override {
+  void set(void* device, std::uint8_t value, std::size_t bytes) override {
+    if (bytes == 0) return;
+    enter();
+    check(cudaMemsetAsync(device, value, bytes, stream_), "cudaMemsetAsync");
+  }
+
+  void scatter_rows(Row* rows, const RowChange* changes, std::size_t count, std::uint32_t* places) override {
     if (count == 0) return;
     enter();
-    scatter_rows_kernel<<<blocks_for(count), block_threads, 0, stream_>>>(rows, changes, count);
+    scatter_rows_kernel<<<blocks_for(count), block_threads, 0, stream_>>>(rows, changes, count, places);
     check(cudaGetLastError(), "kernel scatter_rows");
   }
   void scatter_words(std::uint32_t* pool, const Piece* pieces, std::size_t count, const std::uint32_t* words) override {

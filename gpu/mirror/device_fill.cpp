@@ -39,6 +39,7 @@ void DeviceGraph::Impl::send_rows(Mirror& mirror, unsigned s) {
   // If more rows changed, sending the whole table is cheaper.
   if (mirror.dirty.size() > mirror.valid_rows / 2) mirror.valid_rows = 0;
   const std::size_t sent_before = mirror.valid_rows;
+  if (s == 0 && sent_before == 0) clear_ring();
   send_row_range(mirror, s);
   if (sent_before != 0) send_dirty_rows(mirror, s);
   mirror.dirty.clear();
@@ -79,7 +80,7 @@ void DeviceGraph::Impl::send_dirty_rows(Mirror& mirror, unsigned s) {
       }
     });
     staging.send(count * sizeof(RowChange));
-    ops->scatter_rows(mirror.rows.as<Row>(), staging.device<RowChange>(0), count);
+    ops->scatter_rows(mirror.rows.as<Row>(), staging.device<RowChange>(0), count, s == 0 ? view.ring.places : nullptr);
     staging.close();
     first += count;
   }

@@ -71,8 +71,9 @@ bool DeviceGraph::shrink() {
   if (impl.options.storage != Storage::cached || impl.pool.bytes() == 0) return false;
   impl.sound = false;
   impl.ops->drain();
-  const std::size_t half = impl.pool.bytes() / 2;
+  const std::size_t half = (impl.pool.bytes() + impl.ring_words.bytes()) / 2;
   impl.pool.release();
+  impl.release_ring();
   impl.cache_limit = half < least_cache_bytes ? 0 : half;
   impl.counts.reduced = true;
   impl.has_pool = false;
@@ -89,8 +90,9 @@ DeviceGraphStatistics DeviceGraph::statistics() const noexcept {
   figures.cached_vertices = impl.sound ? impl.plan.vertices() : 0;
   figures.cached_lists = impl.plan.lists();
   figures.cached_bytes = impl.plan.used_words() * sizeof(std::uint32_t);
-  figures.cache_bytes = impl.pool.bytes();
-  figures.device_bytes = impl.pool.bytes() + impl.made.bytes() + impl.batch_device.bytes() + impl.staging.device_bytes();
+  figures.cache_bytes = impl.pool.bytes() + impl.ring_words.bytes();
+  figures.device_bytes = impl.pool.bytes() + impl.ring_words.bytes() + impl.ring_places.bytes() + impl.ring_notes.bytes() +
+                         impl.made.bytes() + impl.batch_device.bytes() + impl.staging.device_bytes();
   for (const Impl::Mirror& mirror : impl.mirrors) figures.device_bytes += mirror.rows.bytes();
   return figures;
 }
@@ -215,6 +217,7 @@ void DeviceGraph::Impl::forget_outdated(Mirror& mirror, unsigned s) {
 }
 
 void DeviceGraph::Impl::empty_cache() {
+  clear_ring();
   for (unsigned s = 0; s < stores; ++s) {
     plan.for_each(s, [&](const CacheSlot& slot) { mirrors[s].dirty.push_back(slot.owner.vertex); });
     plan.drop_store(s);
@@ -244,7 +247,9 @@ void DeviceGraph::Impl::make_pool() {
   counts.reduced = counts.reduced || (options.cache_bytes != 0 && spare < options.cache_bytes);
   for (std::size_t bytes = std::min(cache_limit, spare); bytes >= least_cache_bytes; bytes /= 2) {
     try {
-      pool.reserve(bytes);
+      const auto for_ring = static_cast<std::size_t>(options.ring_share * static_cast<double>(bytes));
+      make_ring(for_ring);
+      pool.reserve(bytes - for_ring);
       break;
     } catch (const DeviceOutOfMemory&) {  // try half of it
       counts.reduced = true;
@@ -281,6 +286,7 @@ void DeviceGraph::Impl::send_batch(const graph::DataGraph& graph, std::span<cons
   ops->fence(batch_fence);
   batch_bytes += parts.bytes();
   view = {{mirrors[0].view, mirrors[1].view, mirrors[2].view},
+          view.ring,
           batch_device.as<const DeviceQueryRelation>(query_relations_at),
           static_cast<std::uint8_t>(graph.directed() ? 1 : 0)};
 }

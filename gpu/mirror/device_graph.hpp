@@ -36,6 +36,7 @@ struct DeviceGraphOptions {
   std::size_t cache_bytes = 0;                      ///< for packed blocks, at most; 0: all that is free
   std::size_t chunk_bytes = std::size_t{16} << 20;  ///< moved while the next is packed; twice that is held on host and device
   std::size_t reserve_bytes = 0;                    ///< of the free device memory: left to others if possible
+  double ring_share = 0;                            ///< part of the cache that kernels fill themselves (Storage::cached)
 };
 
 struct DeviceGraphStatistics {

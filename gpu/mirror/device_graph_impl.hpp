@@ -1,5 +1,5 @@
 // The parts of the mirror. device_graph.cpp finds what has changed and sends the batch. device_merge.cpp brings blocks up to
-// date on the device. device_fill.cpp sends rows and blocks.
+// date on the device. device_fill.cpp sends rows and blocks. device_ring.cpp makes the ring that kernels fill.
 #pragma once
 
 #include <algorithm>
@@ -123,7 +123,10 @@ struct DeviceGraph::Impl {
         batch_host(*ops, Buffer::Place::host),
         batch_device(*ops, Buffer::Place::device),
         made(*ops, Buffer::Place::device),
-        pool(*ops, Buffer::Place::device) {}
+        pool(*ops, Buffer::Place::device),
+        ring_words(*ops, Buffer::Place::device),
+        ring_places(*ops, Buffer::Place::device),
+        ring_notes(*ops, Buffer::Place::device) {}
   ~Impl() {
     try {
       ops->drain();
@@ -151,6 +154,9 @@ struct DeviceGraph::Impl {
   void reserve_rows(Mirror& mirror);
   [[nodiscard]] std::size_t spare_bytes();
   void make_pool();
+  void make_ring(std::size_t bytes);
+  void release_ring() noexcept;
+  void clear_ring();
   void send_batch(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved);
   [[nodiscard]] static BatchLayout lay_out(const graph::Adjacency& store, Parts& parts);
   void reserve_batch(std::size_t bytes);
@@ -195,6 +201,10 @@ struct DeviceGraph::Impl {
   Buffer made;  // merged blocks, before they are copied to their places
   Buffer pool;
   bool has_pool = false;
+  Buffer ring_words;
+  Buffer ring_places;
+  Buffer ring_notes;  // its state, what warps announce, and what its segments hold
+  DemandState ring_start{};
   bool forgetting = false;  // at the next begin
   CachePlan plan;
   GraphView view{};

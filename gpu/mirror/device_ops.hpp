@@ -49,8 +49,12 @@ class DeviceOps {
 
   virtual void copy_in(void* device, const void* host, std::size_t bytes) = 0;
 
-  /// Sets rows[change.vertex] = change.row. If a vertex occurs twice, its rows are equal.
-  virtual void scatter_rows(Row* rows, const RowChange* changes, std::size_t count) = 0;
+  /// Sets bytes of device memory to one value.
+  virtual void set(void* device, std::uint8_t value, std::size_t bytes) = 0;
+
+  /// Sets rows[change.vertex] = change.row. If a vertex occurs twice, its rows are equal. Sets places[change.vertex] to
+  /// DemandRing::absent, if `places` is not null.
+  virtual void scatter_rows(Row* rows, const RowChange* changes, std::size_t count, std::uint32_t* places) = 0;
   virtual void scatter_words(std::uint32_t* pool, const Piece* pieces, std::size_t count, const std::uint32_t* words) = 0;
   virtual void merge(const MergeWork& work, std::size_t pieces) = 0;
 

@@ -38,9 +38,9 @@ StepKind flat_kind(plan::Step::Kind kind) {
 
 class Flattener {
  public:
-  Flattener(const graph::DataGraph& graph, const match::QueryTask& task, const plan::Plan& plan,
-            const match::AnchorProgram& program, std::span<const SetUse> sets, FlatPrograms& into)
-      : graph_(graph), task_(task), plan_(plan), program_(program), sets_(sets), into_(into) {}
+  Flattener(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved, const match::QueryTask& task,
+            const plan::Plan& plan, const match::AnchorProgram& program, std::span<const SetUse> sets, FlatPrograms& into)
+      : graph_(graph), resolved_(resolved), task_(task), plan_(plan), program_(program), sets_(sets), into_(into) {}
 
   // Flattens the program. The pass is not set.
   Program run() {
@@ -122,10 +122,22 @@ class Flattener {
     made.base = sets.base;
     made.rest = sets.rest;
     made.uncut = sets.uncut ? 1 : 0;
+    made.unmixed = node.joined.empty() && std::ranges::all_of(sets.probes,
+                                                              [&](const plan::Probe& probe) {
+                                                                return is_unmixed(resolved_[probe.query_relation]);
+                                                              })
+                       ? 1
+                       : 0;
     return made;
   }
 
+  // Whether the lists of a relation lie in the base store and hold an id once.
+  [[nodiscard]] static bool is_unmixed(const graph::Resolved& where) {
+    return where.store != nullptr && where.kind() == graph::StoreKind::base && !where.derived && !where.parallel;
+  }
+
   const graph::DataGraph& graph_;
+  std::span<const graph::Resolved> resolved_;  // by query relation
   const match::QueryTask& task_;
   const plan::Plan& plan_;
   const match::AnchorProgram& program_;
@@ -200,7 +212,7 @@ class Collector {
             add_anchors(graph_, anchors, own, pass, {p, t, i, true, false}, into_.tables, workers_);
             continue;
           }
-          if (first) flat[index] = Flattener(graph_, tasks_[t], plan, program, sets_[index], into_).run();
+          if (first) flat[index] = Flattener(graph_, resolved_, tasks_[t], plan, program, sets_[index], into_).run();
           FlatWork& work = work_of(program);
           flat[index].pass = pass;
           work.programs.push_back(flat[index]);

@@ -67,6 +67,8 @@ struct BlockState {
 
 /// The state of a block. Each thread has a copy.
 struct Block {
+  static constexpr bool fills = false;
+
   __device__ Block(const SumLaunch& its_work, BlockState& its_state)
       : work(its_work), state(its_state), lane(threadIdx.x % 32), warp(threadIdx.x / 32) {
     const SumMemory& memory = work.memory;

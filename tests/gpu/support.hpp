@@ -56,6 +56,7 @@ inline gpu::CacheStatistics cache_of(const Engine& engine) {
   const BackendStatistics from = engine.backend_statistics();
   gpu::CacheStatistics made{.hits = from.count("hits"),
                             .misses = from.count("misses"),
+                            .filled = from.count("filled"),
                             .copied_bytes = from.count("copied_bytes"),
                             .cached_lists = from.count("cached_lists"),
                             .cached_bytes = from.count("cached_bytes"),

@@ -47,10 +47,32 @@ TEST(GpuBenchOptions, PoliciesTellDevicesAndWhatAMissCosts) {
   EXPECT_EQ(both.policy, CachePolicy::random_walk);
   EXPECT_EQ(both.memory, 4096U);
   EXPECT_EQ(both.testing.miss_bytes, 512);
+  EXPECT_EQ(both.testing.ring_share, 0);
+  EXPECT_EQ(told("", "random-walk%75").testing.ring_share, 0.75);
+  EXPECT_LT(told("", "random-walk%0").testing.ring_share, 0);
+  EXPECT_EQ(told("", "random-walk%75@512").testing.miss_bytes, 512);
   EXPECT_EQ(told("", "3xresident").devices, (std::vector<int>{0, 1, 2}));
-  for (const char* policy :
-       {"x", "2x", "2", "", "2xcheapest", "xresident", "0xresident", "65xresident", "99999999999xresident", "2xcpu",
-        "random-walk@", "random-walk@x", "random-walk@0", "random-walk@5x", "degree@64", "resident@5", "cpu@5"}) {
+  for (const char* policy : {"x",
+                             "2x",
+                             "2",
+                             "",
+                             "2xcheapest",
+                             "xresident",
+                             "0xresident",
+                             "65xresident",
+                             "99999999999xresident",
+                             "2xcpu",
+                             "random-walk@",
+                             "random-walk@x",
+                             "random-walk@0",
+                             "random-walk@5x",
+                             "random-walk%",
+                             "random-walk%101",
+                             "random-walk@5%5",
+                             "degree%5",
+                             "degree@64",
+                             "resident@5",
+                             "cpu@5"}) {
     EXPECT_THROW(told("", policy), Error) << policy;
   }
 }

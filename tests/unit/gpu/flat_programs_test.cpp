@@ -83,6 +83,29 @@ TEST(FlatPrograms, QueriesThatReadLongerListsThanKernelsNumberAreLeftOut) {
   EXPECT_EQ(left_out, (std::vector{true, true, true}));
 }
 
+// Lists of the base store that hold an id once may lie in the ring that kernels fill. A wildcard reads others if there are
+// several labels.
+TEST(FlatPrograms, NodesTellWhetherTheirListsMayBeKept) {
+  World world({.edges = 300, .edge_labels = 2}, 6);
+  world.add(parse_pattern("(a)-[:E0]-(b)-[:E0]-(c)-[:E0]-(a)", "labelled"), MatchMode::isomorphism, CountMode::subgraphs, true);
+  world.add(parse_pattern("(a)--(b)--(c)--(a)", "any"), MatchMode::isomorphism, CountMode::subgraphs, true);
+  world.stage();
+  std::vector<bool> left_out;
+  const FlatPrograms flat = flatten_all(world, left_out);
+  EXPECT_EQ(left_out, (std::vector{false, false}));
+  std::vector<bool> seen(2);
+  for (std::size_t i = 0; i < flat.walks.programs.size(); ++i) {
+    const Program& program = flat.walks.programs[i];
+    const std::size_t task = flat.walks.origins[i].task;
+    for (std::uint32_t s = program.first_step; s < program.end_step; ++s) {
+      if (flat.steps[s].kind != StepKind::loop) continue;
+      EXPECT_EQ(flat.nodes[flat.steps[s].node].unmixed, task == 0 ? 1 : 0);
+      seen[task] = true;
+    }
+  }
+  EXPECT_EQ(seen, (std::vector{true, true}));
+}
+
 // The same if a batch only now makes a list too long.
 TEST(FlatPrograms, WhatABatchAddsCounts) {
   World world({.vertices = 200, .edges = 40, .inserted = 0, .removed = 0}, 7);

@@ -55,9 +55,15 @@ class HostOps final : public DeviceOps {
   void copy_in(void* device, const void* host, std::size_t bytes) override {
     queue_.emplace_back([=] { std::memcpy(device, host, bytes); });
   }
-  void scatter_rows(Row* rows, const RowChange* changes, std::size_t count) override {
+  void set(void* device, std::uint8_t value, std::size_t bytes) override {
+    queue_.emplace_back([=] { std::memset(device, value, bytes); });
+  }
+  void scatter_rows(Row* rows, const RowChange* changes, std::size_t count, std::uint32_t* places) override {
     queue_.emplace_back([=] {
-      for (std::size_t i = 0; i < count; ++i) rows[changes[i].vertex] = changes[i].row;
+      for (std::size_t i = 0; i < count; ++i) {
+        rows[changes[i].vertex] = changes[i].row;
+        if (places != nullptr) places[changes[i].vertex] = DemandRing::absent;
+      }
     });
   }
   void scatter_words(std::uint32_t* pool, const Piece* pieces, std::size_t count, const std::uint32_t* words) override {
