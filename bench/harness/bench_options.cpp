@@ -183,8 +183,8 @@ void add_options(CLI::App& app, BenchOptions& options) {
       ->check(CLI::PositiveNumber);
   app.add_option(
          "--policies", options.policies,
-         "cpu, cpu-1 (one thread), none, degree, k-hop, managed, random-walk, resident, automatic; random-walk@BYTES "
-         "takes a miss to cost so much more than reading its list, random-walk%PERCENT lets kernels fill so much of the cache, "
+         "cpu, cpu-1 (one thread), none, degree, k-hop, managed, random-walk, resident, automatic. random-walk@BYTES "
+         "takes a miss to cost so much more than reading its list. random-walk%PERCENT lets kernels fill so much of the cache. "
          "2xresident shares batches over two GPUs")
       ->delimiter(',');
   app.add_option("--batch", options.batch, "Updates in a batch; several: one run for each")

@@ -148,8 +148,8 @@ __device__ std::uint32_t oldest_reader(const Warp<kind>& warp) {
   return __reduce_min_sync(all_lanes, oldest);
 }
 
-// Makes the segment behind `number` the one that is filled, if no warp reads it any more and the one that is being emptied is
-// empty. Returns whether it is worth trying to fill again.
+// Makes the segment behind `number` the one that is filled. That needs that no warp reads it any more, and that the segment
+// that is being emptied is empty. Returns whether it is worth trying to fill again.
 template <Kind kind>
 __device__ __noinline__ bool next_segment(Warp<kind>& warp, std::uint32_t number) {
   const DemandRing& ring = warp.work.graph.ring;

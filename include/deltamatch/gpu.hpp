@@ -14,13 +14,15 @@ namespace deltamatch {
 
 /// Which neighbour lists are in device memory while a batch is matched. The kernel reads all others from host memory.
 enum class CachePolicy : std::uint8_t {
-  automatic,    ///< resident if the graph fits, else random_walk
-  random_walk,  ///< lists that save most bus traffic for their size, estimated by random walks through the batch's plans
-  degree,       ///< the longest lists
-  k_hop,        ///< lists that the batch's matches can reach, nearest first
-  none,         ///< no lists: every look-up reads host memory
-  managed,      ///< the driver moves pages on demand (unified memory): small graphs only
-  resident,     ///< the whole graph, updated in place
+  automatic,  ///< resident if the graph fits, else random_walk
+  /// Half of the memory: lists that save most bus traffic for their size, estimated by random walks through the batch's plans.
+  /// The other half: lists that kernels have missed lately.
+  random_walk,
+  degree,    ///< the longest lists
+  k_hop,     ///< lists that the batch's matches can reach, nearest first
+  none,      ///< no lists: every look-up reads host memory
+  managed,   ///< the driver moves pages on demand (unified memory): small graphs only
+  resident,  ///< the whole graph, updated in place
 };
 
 /// How CachePolicy::random_walk estimates the look-ups of a batch, and with how many random walks.
