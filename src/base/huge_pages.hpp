@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <new>
 #include <vector>
 
 namespace deltamatch {
@@ -19,10 +18,8 @@ struct HugeAllocator {
   HugeAllocator() noexcept = default;
   template <class U>
   HugeAllocator(const HugeAllocator<U>&) noexcept {}  // NOLINT(google-explicit-constructor): as the standard library asks
-  [[nodiscard]] T* allocate(std::size_t count) {
-    if (count > static_cast<std::size_t>(-1) / sizeof(T)) throw std::bad_array_new_length();
-    return static_cast<T*>(allocate_pages(count * sizeof(T), alignof(T)));
-  }
+  /// A container asks for no more than fits the address space.
+  [[nodiscard]] T* allocate(std::size_t count) { return static_cast<T*>(allocate_pages(count * sizeof(T), alignof(T))); }
   void deallocate(T* memory, std::size_t count) noexcept { release_pages(memory, count * sizeof(T), alignof(T)); }
   friend bool operator==(const HugeAllocator&, const HugeAllocator&) noexcept { return true; }
 };

@@ -54,7 +54,7 @@ class PiecePlanner {
   };
 
   [[nodiscard]] std::vector<std::uint64_t> renew(const Wanted& wanted);
-  void screen(const Wanted& wanted, std::size_t begin, std::size_t end, Thread& thread);
+  static void screen(const Wanted& wanted, std::size_t begin, std::size_t end, Thread& thread);
   void add(const Wanted& wanted, const Screen::Candidate& candidate, Thread& thread) const;
   void gather(std::vector<Piece>& pieces);
   void share_out(double seconds, std::size_t pieces, std::span<const QueryTask> tasks, std::span<QueryResult> results) const;

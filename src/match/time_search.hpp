@@ -92,10 +92,7 @@ class TimeSearch {
 
  public:
   /// What a search needs. One is used for any number of searches, one after the other.
-  class Memory {
-   private:
-    friend class TimeSearch;
-    friend class LaneSearch;
+  struct Memory {
     std::vector<VertexId> vertices;     // by query vertex
     std::vector<std::uint32_t> tags;    // by query edge
     std::vector<graph::Edge> edges;     // by query edge
