@@ -48,8 +48,6 @@ void BatchResolver::mark_net() {
     const auto at = changed_by.find(edge.which);
     return at == changed_by.end() ? otherwise : running_[at->second];
   };
-  result_.inserted_marks.clear();
-  result_.removed_marks.clear();
   for (const Edge& edge : result_.net.inserted) result_.inserted_marks.push_back(mark(edge, last));
   for (const Edge& edge : result_.net.removed) {
     const bool moves =
@@ -60,8 +58,6 @@ void BatchResolver::mark_net() {
 
 /// The same for edges without slots, whose removals need no marks.
 void BatchResolver::mark_simple() {
-  result_.inserted_marks.clear();
-  result_.removed_marks.clear();
   const Timestamp last = result_.watermark.value_or(INT64_MIN);
   std::vector<EdgeUpdate> arrivals(netting_.arrivals().begin(), netting_.arrivals().end());
   std::ranges::sort(arrivals);

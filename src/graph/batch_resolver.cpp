@@ -43,6 +43,8 @@ const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject o
   result_.net.clear();
   result_.rejects.clear();
   result_.expired = 0;
+  result_.inserted_marks.clear();
+  result_.removed_marks.clear();
   const bool looked_up_ahead = look_up_.knows(*graph_, batch);
   try {
     // This comes first. A call that fails forgets the look-up, and undo forgets the vertices for which it is out of date.

@@ -92,6 +92,16 @@ TEST_P(WindowBatch, AnEdgeIsLateIfItHasExpiredAtItsOwnRecord) {
   EXPECT_EQ(graph_.edges(), 2U);
 }
 
+TEST_P(WindowBatch, ABatchWithoutMarksHasNoneOfTheOneBefore) {
+  apply({insert(1, 2, 0), insert(2, 3, 50)});
+  EXPECT_THAT(marks_, ElementsAre(0, 50));
+  batch_.clear();
+  batch_.add(insert(3, 4, 60));
+  resolver_.mark_changes(false);
+  EXPECT_THAT(resolver_.resolve(batch_, OnReject::skip, watermark_).inserted_marks, IsEmpty());
+  resolver_.undo();
+}
+
 TEST_P(WindowBatch, StatedWatermarksAndStepsRiseAsRecordsDo) {
   batch_.clear();
   apply({insert(1, 2, 0)});
