@@ -166,7 +166,7 @@ void Engine::Impl::BatchRun::apply() {
     const bool within =
         std::ranges::any_of(engine.standing, [](const auto& entry) { return entry.second->query.within.has_value(); });
     engine.resolver.mark_changes(engine.retains() || within ||
-                                 (windowed && wanted_->record_by_record && !engine.standing.empty()));
+                                 (windowed && (engine.waits() || (wanted_->record_by_record && !engine.standing.empty()))));
     engine.resolver.count_late(within ? std::optional(engine.options.allowed_lateness) : std::nullopt);
     engine.workers.stand_by([this] { resolve_and_stage(); });
     for (const auto& [id, query] : engine.standing) {

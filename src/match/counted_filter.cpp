@@ -1,7 +1,6 @@
 #include "match/counted_filter.hpp"
 
-#include <algorithm>
-
+#include "match/completion_mark.hpp"
 #include "match/keep_records.hpp"
 
 namespace deltamatch::match {
@@ -10,12 +9,7 @@ namespace {
 
 /// The time of edges that have just aged when a record completes the match; nullopt: none have.
 std::optional<Timestamp> aged_at_completion(const CountedBatch& batch, std::span<const graph::Edge> edges) {
-  Timestamp mark = INT64_MIN;
-  for (const graph::Edge& edge : edges) {
-    const auto at = std::ranges::lower_bound(batch.inserted, edge);
-    if (at == batch.inserted.end() || *at != edge) continue;
-    mark = std::max(mark, batch.inserted_marks[static_cast<std::size_t>(at - batch.inserted.begin())]);
-  }
+  const Timestamp mark = completion_mark(batch.inserted, batch.inserted_marks, edges);
   Timestamp aged = 0;
   return mark == INT64_MIN || __builtin_sub_overflow(mark, batch.span, &aged) ? std::nullopt : std::optional(aged);
 }

@@ -8,6 +8,7 @@
 
 #include "condition/literal.hpp"
 #include "deltamatch/error.hpp"
+#include "match/completion_mark.hpp"
 #include "match/counted_truth.hpp"
 #include "match/keep_records.hpp"
 #include "plan/condition_steps.hpp"
@@ -43,7 +44,7 @@ class FinalTruth {
     const FinalRule& rule = batch_->rule;
     const bool timed = moment != INT64_MIN;
     // The watermark at which it was decided: a match may be complete only after its moment.
-    const Timestamp decided = std::max(sum(moment, rule.lateness), newest(edges));
+    const Timestamp decided = std::max(sum(moment, rule.lateness), completed(edges));
     lasting_.dead = timed && batch_->window > 0 ? sum(decided, -batch_->window) : INT64_MIN;
     const auto there = [&](const graph::Edge& edge) { return lasting_.admits(edge); };
     bool held = state_ != GraphState::lasting || std::ranges::all_of(edges, there);
@@ -54,10 +55,11 @@ class FinalTruth {
   }
 
  private:
-  [[nodiscard]] Timestamp newest(std::span<const graph::Edge> edges) const noexcept {
-    Timestamp time = INT64_MIN;
-    for (const graph::Edge& edge : edges) time = std::max(time, table_->time(edge.which).value_or(INT64_MIN));
-    return time;
+  /// The watermark at which a record completes the match. INT64_MIN if it was complete before the batch: it then waited for its
+  /// moment.
+  [[nodiscard]] Timestamp completed(std::span<const graph::Edge> edges) const noexcept {
+    if (batch_->inserted_marks.empty()) return INT64_MIN;  // no edge is inserted, or none ever goes
+    return completion_mark(batch_->inserted, batch_->inserted_marks, edges);
   }
 
   const FinalBatch* batch_;

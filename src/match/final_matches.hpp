@@ -37,7 +37,9 @@ struct FinalRule {
 struct FinalBatch {
   FinalRule rule;
   std::span<const graph::Resolved> resolved;
-  std::span<const graph::Edge> inserted;    ///< ascending, as are the next two
+  std::span<const graph::Edge> inserted;  ///< ascending, as are `gone` and `expired`
+  /// The watermark at the record that inserts the edge. None are needed if there is neither a window nor WITHIN.
+  std::span<const Timestamp> inserted_marks;
   std::span<const graph::Edge> gone;        ///< edges that records delete
   std::span<const graph::Expired> expired;  ///< edges that the window has passed
   Timestamp window = 0;

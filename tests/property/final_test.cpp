@@ -277,6 +277,7 @@ void hold_cuts(const Traits& traits, int cases) {
       now += *below(4) == 0 ? *below(30) : *below(3);
       record.time = now;
       record.continues = false;
+      record.ahead = *below(8) == 0;  // its time does not move the watermark
     }
     scenario.window = traits.windows ? longest_bound + scenario.lateness + 1 + *below(10) : 0;
     if (!subject_of(scenario, 1)) return;

@@ -21,6 +21,7 @@ void FinalBatches::add(FinalWait* wait) {
   added->batch = {.rule = wait->rule(),
                   .resolved = resolved_,
                   .inserted = batch_->net.inserted,
+                  .inserted_marks = batch_->inserted_marks,
                   .gone = gone_,
                   .expired = batch_->passed,
                   .window = window_,

@@ -123,6 +123,52 @@ TEST_F(Final, AWindowMustBeLongerThanTheBound) {
   EXPECT_EQ(signs({edge(7, "OTHER", 8, 6000)}), "+1");  // the payment leaves the window in this batch
 }
 
+/// What a window of 50 minutes reports, whether the last updates come in one batch or one by one.
+class FinalUnderAWindow : public Final {
+ protected:
+  std::string reported(std::string_view pattern, const std::vector<Update>& first, const std::vector<Update>& last) {
+    const std::string at_once = run(pattern, first, {last});
+    std::vector<std::vector<Update>> singles;
+    for (const Update& update : last) singles.push_back({update});
+    EXPECT_EQ(run(pattern, first, singles), at_once);
+    return at_once;
+  }
+
+ private:
+  std::string run(std::string_view pattern, const std::vector<Update>& first, const std::vector<std::vector<Update>>& batches) {
+    make({.threads = 1, .window = 50 * minute, .schema = {EdgeModel::events, {}, {}}});
+    ask(pattern);
+    EXPECT_EQ(signs(first), "");
+    Signs sink;
+    for (const std::vector<Update>& updates : batches) {
+      UpdateBatch batch;
+      for (const Update& update : updates) batch.add(update);
+      const auto result = engine_.process(batch, {.sink = &sink, .record_by_record = true});
+      EXPECT_TRUE(result.value().rejects.empty());
+      EXPECT_FALSE(result.value().cut);
+    }
+    return sink.text();
+  }
+};
+
+TEST_F(FinalUnderAWindow, AMatchThatARecordFarAheadCompletesIsDecidedThere) {
+  Update ahead = edge(9, "SHIP", 8, 60);
+  ahead.ahead = true;
+  EXPECT_EQ(reported("(a)-[t:PAY]->(b)-[s:SHIP]->(c) WHERE NOT EXISTS { (b)-[u:CONFIRM]->(a) WHERE t.time <= u.time <= t.time "
+                     "+ 5m } EMIT FINAL",
+                     {edge(1, "PAY", 9, 0), edge(6, "OTHER", 7, 6)},
+                     {ahead, edge(6, "OTHER", 7, 60)}),  // the payment leaves the window after it
+            "+1");
+}
+
+TEST_F(FinalUnderAWindow, AMatchThatALateRecordCompletesIsDecidedThere) {
+  EXPECT_EQ(reported("(a)-[t:PAY]->(b)-[s:SHIP]->(c) WHERE NOT EXISTS { (b)-[u:CONFIRM]->(a) WHERE u.time <= t.time + 5m } "
+                     "EMIT FINAL",
+                     {edge(9, "CONFIRM", 1, 0), edge(1, "PAY", 9, 35), edge(6, "OTHER", 7, 41)},
+                     {edge(6, "OTHER", 7, 60), edge(9, "SHIP", 8, 45)}),  // the confirmation has left the window
+            "+1");
+}
+
 TEST_F(Final, EdgesAreKeptUntilTheyAreDecided) {
   ask("(a)-[t:PAY]->(b) WHERE NOT EXISTS { (b)-[u:CONFIRM]->(a) WHERE t.time <= u.time <= t.time + 5m } WITHIN 1m EMIT FINAL");
   EXPECT_EQ(engine_.retention(), 6 * minute);
