@@ -99,16 +99,24 @@ PolicyChoice parse_policy(const std::string& words) {
     made.name = words.substr(name_at + 1);
     if (made.devices < 1 || made.devices > most_devices) refuse("is on no number of devices, or on too many");
   }
-  if (const std::size_t mark = made.name.find('@'); mark != std::string::npos) {
-    const auto bytes = parse_number<std::uint32_t>(made.name.substr(mark + 1));
-    made.name.resize(mark);
+  // What follows a mark at the end of the name, which is cut off.
+  const auto cut = [&](char mark) -> std::optional<std::string> {
+    const std::size_t at = made.name.find(mark);
+    if (at == std::string::npos) return std::nullopt;
+    std::string tail = made.name.substr(at + 1);
+    made.name.resize(at);
+    return tail;
+  };
+  const std::optional<std::string> miss = cut('@');
+  const std::optional<std::string> share = cut('%');
+  if (miss) {
+    const auto bytes = parse_number<std::uint32_t>(*miss);
     if (!bytes || *bytes == 0) refuse("has no number of bytes");
     if (made.name != "random-walk") refuse("does not ask what a miss costs");
     made.miss_bytes = *bytes;
   }
-  if (const std::size_t mark = made.name.find('%'); mark != std::string::npos) {
-    const auto percent = parse_number<unsigned>(made.name.substr(mark + 1));
-    made.name.resize(mark);
+  if (share) {
+    const auto percent = parse_number<unsigned>(*share);
     if (!percent || *percent > 100) refuse("has no percentage");
     if (made.name != "random-walk") refuse("fills nothing on a miss");
     made.ring_share = *percent == 0 ? -1 : *percent / 100.0;
