@@ -43,8 +43,8 @@ __device__ bool is_outdated(const Warp<kind>& warp) {
   return __shfl_sync(all_lanes, warp.reads_ring && clock64() - warp.announced_at > longest_reading ? 1 : 0, 0) != 0;
 }
 
-// Lets look-ups of a node find lists in the ring, if they may lie there. What they find holds until
-// close_ring.
+// Lets look-ups of a node find lists in the ring, if they may lie there. What they find holds
+// until close_ring.
 template <Kind kind>
 __device__ void open_ring(Warp<kind>& warp, const Node& node) {
   if constexpr (kind.fills) {

@@ -14,7 +14,7 @@ constexpr std::uint32_t least_segments = 8;
 constexpr std::uint32_t most_segments = 64;
 constexpr std::uint32_t one_ahead_of = 4;  // a quarter of the segments is emptied ahead
 constexpr std::size_t segment_bytes = std::size_t{1} << 16;
-// The longest list that is copied has about 131,072 entries. A warp takes half a millisecond for it.
+// The longest list that is copied has about 131,072 entries.
 constexpr std::uint32_t most_granules = 1U << 15;
 // Short lists may need less than this. Then a segment holds fewer blocks than would fit.
 constexpr std::uint32_t block_granules = 4;
