@@ -235,11 +235,9 @@ void Mirrors::follow(const graph::DataGraph& graph, std::span<const graph::Resol
     device->use();
     if (options_.testing.forgets) device->mirror().forget();
     // If the whole graph fits, lists that one query does not read may serve the next.
-    if (storage_ == Storage::resident && all_fits_) {
-      device->mirror().begin(graph, resolved);
-    } else {
-      device->mirror().begin(graph, resolved, reads_);
-    }
+    const bool all = storage_ == Storage::resident && all_fits_;
+    workers_->stand_by(
+        [&] { all ? device->mirror().begin(graph, resolved) : device->mirror().begin(graph, resolved, reads_); });
   }
 }
 

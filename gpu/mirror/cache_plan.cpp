@@ -32,6 +32,13 @@ void CachePlan::reserve_vertices(std::uint32_t store, std::size_t count) {
   if (count > slot_of_[store].size()) slot_of_[store].resize(count);
 }
 
+// Takes a place, with room to grow if there is some.
+DeviceArena::Id CachePlan::allocate(std::uint64_t words) {
+  DeviceArena::Id block = DeviceArena::none;
+  if (blocks_ == Blocks::roomy) block = arena_.allocate(DeviceArena::roomy(words));
+  return block != DeviceArena::none ? block : arena_.allocate(words);
+}
+
 // Places a vertex that has no place yet. Returns null if there is no room.
 CacheSlot* CachePlan::place(HotVertex vertex, const BlockShape& shape) {
   if (free_slots_.empty()) {
@@ -40,7 +47,7 @@ CacheSlot* CachePlan::place(HotVertex vertex, const BlockShape& shape) {
     free_slots_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));
   }
   const std::uint64_t words = words_of(shape);
-  const DeviceArena::Id block = words == 0 ? DeviceArena::none : arena_.allocate(words);
+  const DeviceArena::Id block = words == 0 ? DeviceArena::none : allocate(words);
   if (words != 0 && block == DeviceArena::none) return nullptr;
   const std::uint32_t slot = free_slots_.back();
   free_slots_.pop_back();
@@ -71,7 +78,9 @@ bool CachePlan::reshape(HotVertex vertex, const BlockShape& shape) noexcept {
   CacheSlot& slot = slots_[slot_of_[vertex.store][vertex.vertex]];
   const std::uint64_t words = shape.words();
   const std::uint64_t has = slot.block == DeviceArena::none ? 0 : arena_.size(slot.block);
-  if (words > has || words_of(shape) + std::max(has / 8, DeviceArena::granule) < has || (words == 0 && has != 0)) return false;
+  if (words > has || words_of(shape) + std::max(has / (blocks_ == Blocks::roomy ? 4 : 8), DeviceArena::granule) < has ||
+      (words == 0 && has != 0))
+    return false;
   if (shape.slices != slot.shape.slices) std::atomic_ref(lists_).fetch_add(shape.slices - std::uint64_t{slot.shape.slices});
   slot.shape = shape;
   return true;
@@ -81,7 +90,7 @@ bool CachePlan::replace(HotVertex vertex, const BlockShape& shape) {
   CacheSlot& slot = slots_[slot_of_[vertex.store][vertex.vertex]];
   if (slot.block != DeviceArena::none) arena_.free(std::exchange(slot.block, DeviceArena::none));
   const std::uint64_t words = words_of(shape);
-  slot.block = words == 0 ? DeviceArena::none : arena_.allocate(words);
+  if (words != 0) slot.block = allocate(words);
   if (words != 0 && slot.block == DeviceArena::none) {
     drop(vertex);
     return false;

@@ -55,8 +55,8 @@ void longest_first(std::vector<std::uint32_t>& order, const WordsAt& words_at) {
 
 class CachePlan {
  public:
-  /// Whether blocks take exactly what they need, or are rounded up so that they can grow.
-  enum class Blocks : std::uint8_t { exact, rounded };
+  /// How much room blocks have to grow: none, up to a sixteenth, or an eighth more while the pool has it.
+  enum class Blocks : std::uint8_t { exact, rounded, roomy };
   explicit CachePlan(std::uint64_t pool_words = 0, Blocks blocks = Blocks::rounded);
 
   /// The result of a selection.
@@ -85,6 +85,11 @@ class CachePlan {
     const CacheSlot* slot = find(vertex);
     if (slot != nullptr && slot->block != DeviceArena::none) arena_.prefetch(slot->block);
   }
+  /// Prefetches what freeing the block reads beside it. Call it some steps after prefetch_block.
+  void prefetch_neighbours(HotVertex vertex) const noexcept {
+    const CacheSlot* slot = find(vertex);
+    if (slot != nullptr && slot->block != DeviceArena::none) arena_.prefetch_neighbours(slot->block);
+  }
   /// Makes a selection of the vertices in `hot`; `shapes` is parallel. Earlier vertices have precedence. A vertex is skipped if
   /// it does not fit into selectable_words beside earlier ones.
   void select(std::span<const HotVertex> hot, std::span<const BlockShape> shapes, Selection& selection);
@@ -106,7 +111,8 @@ class CachePlan {
   /// Drops vertices that the last selection did not want, until there is room or no such vertex is left. The least recently
   /// wanted go first. Adds them to `evicted`.
   void make_room(const BlockShape& shape, std::vector<HotVertex>& evicted);
-  /// Lets a cached vertex keep its place for lists of this shape. They must fit and may waste little: an eighth or a granule.
+  /// Lets a cached vertex keep its place for lists of this shape. They must fit and may waste little: an eighth or a granule, a
+  /// quarter if blocks are roomy.
   /// If not, returns false and changes nothing. Threads may call it at the same time for different vertices. O(1).
   bool reshape(HotVertex vertex, const BlockShape& shape) noexcept;
   /// Frees the place of a cached vertex and takes one that suits the shape. Returns false if there is no room; the vertex is
@@ -141,6 +147,7 @@ class CachePlan {
     std::uint32_t selection;
   };
 
+  [[nodiscard]] DeviceArena::Id allocate(std::uint64_t words);
   CacheSlot* place(HotVertex vertex, const BlockShape& shape);
   [[nodiscard]] bool holds(const SlotRequest& request) const noexcept {
     return slots_[request.slot].wanted == request.selection;

@@ -290,34 +290,28 @@ void DeviceGraph::Impl::size_up(Mirror& mirror, std::span<const VertexId> change
   });
 }
 
-// Words of all lists, packed exactly and rounded up for growth.
-std::pair<std::uint64_t, std::uint64_t> DeviceGraph::Impl::resident_words(const Mirror& mirror) const {
-  if (mirror.store == nullptr) return {0, 0};
-  std::atomic<std::uint64_t> exact = 0;
-  std::atomic<std::uint64_t> rounded = 0;
-  workers->for_each(mirror.store->vertices(), look_grain, [&](unsigned, std::size_t begin, std::size_t end) {
-    std::uint64_t own = 0;
-    std::uint64_t own_rounded = 0;
+// Words of all lists.
+DeviceGraph::Impl::ResidentWords DeviceGraph::Impl::resident_words(const Mirror& mirror) const {
+  ResidentWords all;
+  if (mirror.store == nullptr) return all;
+  std::vector<ResidentWords> own(workers->size());
+  workers->for_each(mirror.store->vertices(), look_grain, [&](unsigned worker, std::size_t begin, std::size_t end) {
+    ResidentWords some;
     for (std::size_t vertex = begin; vertex < end; ++vertex) {
       const std::uint64_t words = shape_of(mirror, static_cast<VertexId>(vertex)).words();
-      own += words;
-      if (words != 0) own_rounded += DeviceArena::rounded(words);
+      if (words != 0) some += {words, DeviceArena::rounded(words), DeviceArena::roomy(words)};
     }
-    exact += own;
-    rounded += own_rounded;
+    own[worker] += some;
   });
-  return {exact, rounded};
+  for (const ResidentWords& some : own) all += some;
+  return all;
 }
 
 // Makes an empty pool that can hold all lists and has room to grow.
 void DeviceGraph::Impl::renew_pool() {
-  std::uint64_t need = 0;
-  std::uint64_t need_rounded = 0;
-  for (const Mirror& mirror : mirrors) {
-    const auto [exact, rounded] = resident_words(mirror);
-    need += exact;
-    need_rounded += rounded;
-  }
+  ResidentWords all;
+  for (const Mirror& mirror : mirrors) all += resident_words(mirror);
+  const std::uint64_t need = all.exact;
   const std::size_t least = with_least_room(need) * sizeof(std::uint32_t);
   if (!has_pool || pool.bytes() < with_least_room(with_least_room(need)) * sizeof(std::uint32_t)) {
     ops->drain();
@@ -339,9 +333,13 @@ void DeviceGraph::Impl::renew_pool() {
     }
     has_pool = true;
   }
-  // If the pool is large enough, blocks are rounded up, so that growing lists keep their places.
+  // If the pool is large enough, blocks get more room than they need, so that most growing lists keep their places.
   const std::uint64_t words = pool.bytes() / sizeof(std::uint32_t);
-  plan = CachePlan(words, words < with_least_room(need_rounded) ? CachePlan::Blocks::exact : CachePlan::Blocks::rounded);
+  const auto blocks = [&] {
+    if (words < with_least_room(all.rounded)) return CachePlan::Blocks::exact;
+    return words < with_least_room(all.roomy) ? CachePlan::Blocks::rounded : CachePlan::Blocks::roomy;
+  };
+  plan = CachePlan(words, blocks());
   for (unsigned s = 0; s < stores; ++s) {
     Mirror& mirror = mirrors[s];
     mirror.fill_all = true;

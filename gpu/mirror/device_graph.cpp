@@ -102,10 +102,9 @@ std::size_t DeviceGraph::host_bytes() const noexcept {
   std::size_t granules = 0;
   for (const Impl::Mirror& mirror : impl.mirrors) granules += mirror.granules.capacity();
   return impl.plan.bytes() + impl.staging.host_bytes() + impl.batch_host.bytes() + impl.shapes.capacity() * sizeof(BlockShape) +
-         impl.hot.capacity() * sizeof(HotVertex) + impl.fates.capacity() +
-         (impl.merge_rows.capacity() + impl.merges.rows.capacity()) * sizeof(MergeRow) +
-         impl.merges.owners.capacity() * sizeof(Impl::Merges::Owner) +
-         (granules + impl.order.capacity()) * sizeof(std::uint32_t);
+         impl.hot.capacity() * sizeof(HotVertex) + impl.fates.capacity() + impl.merge_rows.capacity() * sizeof(MergeRow) +
+         impl.group_sizes.capacity() * sizeof(Impl::MergeSizes) +
+         (granules + impl.order.capacity() + impl.merges.capacity()) * sizeof(std::uint32_t);
 }
 
 void DeviceGraph::Impl::start_over() {

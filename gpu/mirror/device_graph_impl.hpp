@@ -87,29 +87,38 @@ struct DeviceGraph::Impl {
     bool tagged = false;
   };
 
-  // What one launch merges.
-  struct Merges {
-    struct Owner {
-      HotVertex vertex;
-      std::uint32_t first_piece;
-      std::uint32_t first_copy;
-    };
-    std::vector<MergeRow> rows;
-    std::vector<Owner> owners;    // by row
-    std::uint32_t pieces = 0;     // of all rows
+  // Words of lists by CachePlan::Blocks.
+  struct ResidentWords {
+    std::uint64_t exact = 0;
+    std::uint64_t rounded = 0;
+    std::uint64_t roomy = 0;
+
+    ResidentWords& operator+=(const ResidentWords& more) noexcept {
+      exact += more.exact;
+      rounded += more.rounded;
+      roomy += more.roomy;
+      return *this;
+    }
+  };
+
+  // How much of each part rows take in the launch that merges them.
+  struct MergeSizes {
+    std::uint32_t pieces = 0;
     std::uint32_t copies = 0;     // pieces that copy new blocks to their places
     std::uint32_t directory = 0;  // words of directories
     std::uint64_t words = 0;      // words of the new blocks
 
-    [[nodiscard]] std::size_t bytes() const noexcept {
-      return rows.size() * sizeof(MergeRow) + pieces * sizeof(MergePiece) + copies * sizeof(Piece) +
-             directory * sizeof(std::uint32_t);
+    MergeSizes& operator+=(const MergeSizes& more) noexcept {
+      pieces += more.pieces;
+      copies += more.copies;
+      directory += more.directory;
+      words += more.words;
+      return *this;
     }
-    void clear() noexcept {
-      rows.clear();
-      owners.clear();
-      pieces = copies = directory = 0;
-      words = 0;
+    friend MergeSizes operator+(MergeSizes a, const MergeSizes& b) noexcept { return a += b; }
+    // Of the input, with so many rows.
+    [[nodiscard]] std::size_t bytes(std::size_t rows) const noexcept {
+      return rows * sizeof(MergeRow) + pieces * sizeof(MergePiece) + copies * sizeof(Piece) + directory * sizeof(std::uint32_t);
     }
   };
 
@@ -146,10 +155,12 @@ struct DeviceGraph::Impl {
   [[nodiscard]] bool move(Mirror& mirror, HotVertex vertex, const BlockShape& shape);
   [[nodiscard]] static MergeRow merge_row(const Mirror& mirror, std::uint32_t row, const CacheSlot* old,
                                           const BlockShape& shape);
-  void add_merge(Mirror& mirror, HotVertex vertex, const MergeRow& row);
+  [[nodiscard]] static MergeSizes sizes_of(const Mirror& mirror, const MergeRow& row);
+  [[nodiscard]] bool fits_chunk(const MergeSizes& sizes, std::size_t rows) const noexcept;
   [[nodiscard]] bool reserve_made(std::size_t bytes);
-  void give_up_merges(Mirror& mirror);
+  void give_up_merges(Mirror& mirror, std::span<const std::uint32_t> rows);
   void send_merges(Mirror& mirror);
+  void launch_merges(Mirror& mirror, std::span<const std::uint32_t> rows, const MergeSizes& sizes);
   void make_room(const BlockShape& shape);
   void reserve_rows(Mirror& mirror);
   [[nodiscard]] std::size_t spare_bytes();
@@ -169,7 +180,7 @@ struct DeviceGraph::Impl {
   void regain(unsigned s);
   [[nodiscard]] std::uint64_t place_longest_first();
   void renew_pool();
-  [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> resident_words(const Mirror& mirror) const;
+  [[nodiscard]] ResidentWords resident_words(const Mirror& mirror) const;
   void look_up_shapes(std::span<const HotVertex> vertices);
   void size_up(Mirror& mirror, std::span<const VertexId> changes);
   void send_blocks(std::span<const CacheSlot> slots);
@@ -217,9 +228,10 @@ struct DeviceGraph::Impl {
   std::vector<BlockShape> shapes;
   std::vector<std::uint32_t> order;
   enum class Fate : std::uint8_t { nothing, stays, moves };
-  std::vector<Fate> fates;           // by position in hot
-  std::vector<MergeRow> merge_rows;  // for vertices that keep their place
-  Merges merges;
+  std::vector<Fate> fates;                  // by position in hot
+  std::vector<MergeRow> merge_rows;         // by position in hot, of vertices that are merged
+  std::vector<std::uint32_t> merges;        // positions in hot, in the order of merging
+  std::vector<MergeSizes> group_sizes;      // of look_grain rows each; then where their parts begin
   std::vector<std::uint64_t> chunk_words;   // by block of a chunk: its offset
   std::vector<std::uint32_t> chunk_pieces;  // by block of a chunk: its first piece
   CachePlan::Selection selection;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t max_chunk = 32;
 // Anchors that a thread takes at a time. Fewer are not worth waking another thread.
-constexpr std::size_t share_grain = std::size_t{1} << 14;
+constexpr std::size_t share_grain = std::size_t{1} << 11;
 
 Probe flat_probe(const plan::Probe& probe) {
   return {static_cast<std::uint16_t>(probe.query_relation), probe.position, static_cast<std::uint8_t>(probe.inclusive ? 1 : 0)};

@@ -225,6 +225,27 @@ TEST(CachePlan, BlocksThatGrowKeepTheirSizeForAWhile) {
   EXPECT_LE(sizes(CachePlan::Blocks::rounded), 18U);
 }
 
+TEST(CachePlan, RoomyBlocksKeepTheirPlaceWhileTheyGrowByAnEighth) {
+  CachePlan plan(std::uint64_t{1} << 20, CachePlan::Blocks::roomy);
+  plan.reserve_vertices(0, 2);
+  ASSERT_TRUE(plan.add({1, 0}, shape(1000)));
+  const std::uint64_t offset = plan.find({1, 0})->offset;
+  for (std::uint32_t entries = 1001; entries <= 1120; ++entries) ASSERT_TRUE(plan.reshape({1, 0}, shape(entries))) << entries;
+  EXPECT_EQ(plan.find({1, 0})->offset, offset);
+  EXPECT_FALSE(plan.reshape({1, 0}, shape(1300)));
+  ASSERT_TRUE(plan.replace({1, 0}, shape(1300)));
+  EXPECT_TRUE(plan.reshape({1, 0}, shape(1450))) << "it has room again";
+  EXPECT_TRUE(plan.reshape({1, 0}, shape(1150)));
+  EXPECT_FALSE(plan.reshape({1, 0}, shape(1000))) << "more than a quarter would be of no use";
+}
+
+TEST(CachePlan, RoomyBlocksDoWithoutRoomIfThereIsNone) {
+  CachePlan plan(112, CachePlan::Blocks::roomy);
+  plan.reserve_vertices(0, 2);
+  ASSERT_TRUE(plan.add({1, 0}, shape(108)));
+  EXPECT_EQ(plan.used_words(), 112U);
+}
+
 TEST(CachePlan, BookkeepingHoldsOverRandomSelections) {
   std::mt19937_64 random(7);
   CachePlan plan(std::uint64_t{1} << 16);
