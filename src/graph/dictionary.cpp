@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <functional>
 
 #include "base/prefetch.hpp"
 #include "deltamatch/error.hpp"
@@ -85,7 +84,7 @@ void Dictionary::reserve(std::size_t extra, std::size_t text_bytes) {
 }
 
 std::size_t Dictionary::bytes() const noexcept {
-  return heap_.capacity() * sizeof(heap_[0]) + keys_.capacity() * sizeof(keys_[0]) + labels_.capacity() * sizeof(labels_[0]) +
+  return free_numbers_.bytes() + keys_.capacity() * sizeof(keys_[0]) + labels_.capacity() * sizeof(labels_[0]) +
          flags_.capacity() * sizeof(flags_[0]) + bearers_.capacity() * sizeof(bearers_[0]) + index_.bytes() + texts_.bytes();
 }
 
@@ -123,7 +122,7 @@ void Dictionary::renumber(std::span<const VertexId> to, std::vector<bool>& done)
 void Dictionary::begin_numbers(std::size_t count) {
   assert(flags_.empty());
   if (count > limit_) throw Error("vertex dictionary", "a vertex number is out of range", "use smaller numbers");
-  if (least_) heap_.reserve(count);
+  if (least_) free_numbers_.reserve(count);
   keys_.resize(count);
   labels_.resize(count);
   flags_.resize(count);
@@ -146,17 +145,16 @@ void Dictionary::index_numbers() {
 /// Makes the list of free numbers, smallest first.
 void Dictionary::finish_restore() noexcept {
   free_ = invalid_vertex;
-  heap_.clear();
+  free_numbers_.clear();
   for (VertexId vertex = capacity(); vertex-- > 0;) {
     if (alive(vertex)) continue;
     if (least_) {
-      heap_.push_back(vertex);  // room is reserved
+      free_numbers_.give_back(vertex);  // room is reserved
     } else {
       keys_[vertex] = free_;
       free_ = vertex;
     }
   }
-  std::reverse(heap_.begin(), heap_.end());  // ascending numbers are a heap
 }
 
 /// Returns the key of an id. Copies text.
@@ -166,7 +164,7 @@ std::uint64_t Dictionary::store(const Id& id) {
 
 /// Ensures that a number is available.
 void Dictionary::reserve_one() {
-  if (free_ != invalid_vertex || !heap_.empty()) return;
+  if (free_ != invalid_vertex || !free_numbers_.empty()) return;
   if (size_ >= limit_) {
     throw Error("vertex dictionary", "all 2^31-1 vertex numbers are in use", "use a window, or split the graph");
   }
@@ -178,15 +176,14 @@ void Dictionary::reserve_numbers(std::size_t count) {
   reserve_amortised(keys_, count);
   reserve_amortised(labels_, count);
   reserve_amortised(flags_, count);
-  if (least_) heap_.reserve(keys_.capacity());
+  if (least_) free_numbers_.reserve(keys_.capacity());
 }
 
 VertexId Dictionary::take_number(const Id& id, std::uint64_t key, LabelId label) noexcept {
   VertexId vertex = free_;
-  if (!heap_.empty()) {
-    std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
-    vertex = heap_.back();
-    heap_.pop_back();
+  if (!free_numbers_.empty()) {
+    vertex = free_numbers_.least();
+    free_numbers_.take(vertex);
   } else if (vertex != invalid_vertex) {
     free_ = static_cast<VertexId>(keys_[vertex]);
   } else {
@@ -210,8 +207,7 @@ void Dictionary::free_number(VertexId vertex) noexcept {
   flags_[vertex] = 0;
   --size_;
   if (least_) {
-    heap_.push_back(vertex);  // room is reserved
-    std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
+    free_numbers_.give_back(vertex);  // room is reserved
     return;
   }
   keys_[vertex] = free_;

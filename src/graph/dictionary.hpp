@@ -15,6 +15,7 @@
 #include "base/text_arena.hpp"
 #include "base/types.hpp"
 #include "deltamatch/id.hpp"
+#include "graph/free_slots.hpp"
 
 namespace deltamatch::graph {
 
@@ -181,7 +182,7 @@ class Dictionary {
   VertexId limit_;
   VertexId free_ = invalid_vertex;  ///< head of the list of free numbers, unless the least is given
   bool least_ = false;
-  std::vector<VertexId> heap_;  ///< the free numbers with the least on top, if that is given; has room for all numbers
+  FreeSlots free_numbers_;  ///< the free numbers, if the least is given; has room for all numbers
 };
 
 }  // namespace deltamatch::graph

@@ -4,6 +4,7 @@
 // to the least number. The bits of all levels take little more than one bit a number.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -47,6 +48,11 @@ class FreeSlots {
       if (known) break;
       at /= fan_out;
     }
+  }
+
+  /// Makes no number free, and keeps the bound.
+  void clear() noexcept {
+    for (auto& level : levels_) std::ranges::fill(level, 0);
   }
 
   [[nodiscard]] std::size_t bytes() const noexcept {

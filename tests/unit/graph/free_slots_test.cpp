@@ -46,5 +46,15 @@ TEST(FreeSlots, AgreeWithASetWhileTheyGrow) {
   }
 }
 
+TEST(FreeSlots, KeepTheirRoomWhenNoneIsFree) {
+  FreeSlots slots;
+  slots.reserve(5000);
+  for (const std::uint32_t number : {3, 70, 4999}) slots.give_back(number);
+  slots.clear();
+  EXPECT_TRUE(slots.empty());
+  slots.give_back(4999);
+  EXPECT_EQ(slots.least(), 4999U);
+}
+
 }  // namespace
 }  // namespace deltamatch::graph
