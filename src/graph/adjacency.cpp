@@ -132,8 +132,9 @@ std::uint32_t* Adjacency::payload(VertexId vertex, RelationId relation, VertexId
 }
 
 std::size_t Adjacency::bytes() const noexcept {
-  return arena_->bytes() + rows_.capacity() * sizeof(Row) + delta_rows_.capacity() * sizeof(DeltaRow) +
-         delta_slices_.capacity() * sizeof(DeltaSlice) + added_.bytes() + removed_.bytes() + changes_.bytes();
+  return arena_->bytes() + emptied_.capacity() * sizeof(VertexId) + rows_.capacity() * sizeof(Row) +
+         delta_rows_.capacity() * sizeof(DeltaRow) + delta_slices_.capacity() * sizeof(DeltaSlice) + added_.bytes() +
+         removed_.bytes() + changes_.bytes();
 }
 
 std::uint64_t Adjacency::next_serial() noexcept {

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <memory>
@@ -136,12 +137,15 @@ class Adjacency {
   }
   /// The number of entries that the vertex will have after the staged batch is settled.
   [[nodiscard]] std::uint32_t degree_after(VertexId vertex) const noexcept;
+  /// The vertices that lose all their entries in the staged batch, or else in the batch that was settled last.
+  [[nodiscard]] std::span<const VertexId> emptied() const noexcept { return emptied_; }
   /// Calls visit(relation, ids, payload words) for each settled list of the vertex.
   template <class Visit>
   void for_each_list(VertexId vertex, Visit&& visit) const;
   /// The payload words of an entry, or null if there is no such entry.
   [[nodiscard]] const std::uint32_t* payload(VertexId vertex, RelationId relation, VertexId neighbour) const noexcept;
   std::uint32_t* payload(VertexId vertex, RelationId relation, VertexId neighbour) noexcept;
+  class Finder;
 
   /// The relations of which the vertex has entries before the staged batch, or gets some in it: bit r % 64 for relation r. So a
   /// bit that is missing tells that all lists of these relations are empty, before and after the batch. O(relations).
@@ -340,7 +344,7 @@ class Adjacency {
   struct Part {
     std::uint32_t added;
     std::uint32_t removed;
-    std::uint32_t rows;    // how many it has; then, the number of rows before it
+    std::uint32_t rows;    // how many it has; then, the number of rows before it; then, also with its own
     std::uint32_t slices;  // the same
   };
   struct Search {  // searches the first entry that is not less than (id, tag)
@@ -361,6 +365,8 @@ class Adjacency {
     return {row.ids(), row.total()};
   }
 
+  // Number of searches that run side by side: about as many cache misses as a core can have in flight.
+  static constexpr std::size_t search_lanes = 32;
   // Directories up to this many slices are scanned; longer ones are searched.
   static constexpr std::uint32_t scanned_slices = 16;
 
@@ -422,6 +428,7 @@ class Adjacency {
   RawVector<DeltaSlice> delta_slices_;                // followed by one sentinel
   std::vector<Part> parts_;                           // followed by one sentinel
   std::vector<std::vector<std::uint32_t>> changing_;  // by portion of the rows: those that move or become empty
+  std::vector<VertexId> emptied_;                     // by the batch that was staged last
   std::vector<FigureChanges> figure_changes_;         // by worker
   Entries added_;
   Entries removed_;
@@ -432,6 +439,38 @@ class Adjacency {
   std::uint64_t settled_ = 0;
   std::uint64_t compactions_ = 0;
   ChangeLog changes_;
+};
+
+/// Finds entries of the settled lists. Many searches run side by side, because a single one waits for memory at each step.
+class Adjacency::Finder {
+ public:
+  explicit Finder(const Adjacency& store) noexcept : store_(&store) {}
+  Finder(const Finder&) = delete;
+  Finder& operator=(const Finder&) = delete;
+
+  /// Sets `found`, at the latest in `finish`, to the payload words of the entry, or to the entry itself in a store without
+  /// payload. Null: there is no such entry.
+  void add(VertexId vertex, RelationId relation, VertexId neighbour, const std::uint32_t*& found) noexcept {
+    found = nullptr;
+    if (vertex >= store_->rows_.size()) return;
+    const Row& row = store_->rows_[vertex];
+    const std::uint32_t s = find_slice(row, relation);
+    if (s == no_relation) return;
+    const std::uint32_t* const ids = row.ids();
+    const std::uint32_t begin = row.begin(s);
+    const std::uint32_t end = row.end(s);
+    lanes_[count_] = {ids, ids + row.capacity, begin, end - begin, end, neighbour, 0, &places_[count_]};
+    found_[count_] = &found;
+    if (++count_ == lanes_.size()) finish();
+  }
+  void finish() noexcept;
+
+ private:
+  const Adjacency* store_;
+  std::size_t count_ = 0;
+  std::array<Search, search_lanes> lanes_;
+  std::array<std::uint32_t, search_lanes> places_;
+  std::array<const std::uint32_t**, search_lanes> found_;
 };
 
 template <class Visit>

@@ -1,4 +1,4 @@
-// Finds the places of a delta's entries in the settled lists. Many searches run side by side.
+// Finds entries in the settled lists, and the places of a delta's entries. Many searches run side by side.
 //
 // Settling finds them, because it must load the lists anyway. Staging only finds those of added entries with tags, in relations
 // that have no parallel entries yet. They tell whether a list gets some.
@@ -13,8 +13,6 @@ namespace deltamatch::graph {
 
 namespace {
 
-// Number of searches that run side by side: about as many cache misses as a core can have in flight.
-constexpr std::size_t search_lanes = 32;
 // How far ahead rows are prefetched.
 constexpr std::size_t prefetch_distance = 16;
 // Up to how many lines of a vertex's entries are prefetched before they move. They move from the end on, and long runs are what
@@ -106,6 +104,20 @@ void Adjacency::search(std::span<Search> lanes) noexcept {
     }
     *lane.place = place;
   }
+}
+
+void Adjacency::Finder::finish() noexcept {
+  search<false>(std::span(lanes_).first(count_));
+  const unsigned words = store_->column_words();
+  for (std::size_t i = 0; i < count_; ++i) {
+    const Search& lane = lanes_[i];
+    const std::uint32_t place = places_[i];
+    if (place == lane.end || lane.ids[place] != lane.id) continue;
+    const std::uint32_t* const found = words > 0 ? lane.tags + std::size_t{place} * words : lane.ids + place;
+    fetch_line(found);
+    *found_[i] = found;
+  }
+  count_ = 0;
 }
 
 template void Adjacency::find_places<true>(std::span<const DeltaRow> deltas, bool settling) noexcept;

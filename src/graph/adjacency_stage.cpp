@@ -62,7 +62,8 @@ void Adjacency::cut_parts(std::span<const HalfEdge> added, std::span<const HalfE
   parts_.push_back({static_cast<std::uint32_t>(added.size()), static_cast<std::uint32_t>(removed.size()), 0, 0});
 }
 
-/// Makes the rows and slices of the batch. All threads count those of their parts first, so each knows where to write.
+/// Makes the rows and slices of the batch. All threads count those of their parts first, so each knows where to write. If there
+/// is one part, it is enough to know how many there are at most.
 void Adjacency::build_slices(std::span<const HalfEdge> added, std::span<const HalfEdge> removed, Workers& workers) {
   // Calls visit(first half-edge, its place in added, its place in removed) for each list of a part.
   const auto visit_lists = [&](std::size_t part, auto&& visit) {
@@ -94,8 +95,10 @@ void Adjacency::build_slices(std::span<const HalfEdge> added, std::span<const Ha
       const std::span<const HalfEdge> part_added = added.subspan(parts_[p].added, parts_[p + 1].added - parts_[p].added);
       const std::span<const HalfEdge> part_removed =
           removed.subspan(parts_[p].removed, parts_[p + 1].removed - parts_[p].removed);
-      if (part_removed.empty() || part_added.empty()) {
-        std::ranges::for_each(part_added.empty() ? part_removed : part_added, count);
+      if (parts == 1 || part_removed.empty() || part_added.empty()) {
+        std::ranges::for_each(part_added, count);
+        last = {invalid_vertex, no_relation, 0, 0, 0};
+        std::ranges::for_each(part_removed, count);
       } else {
         visit_lists(p, [&](const HalfEdge& first, std::uint32_t, std::uint32_t) { count(first); });
       }
@@ -111,7 +114,6 @@ void Adjacency::build_slices(std::span<const HalfEdge> added, std::span<const Ha
   }
   delta_slices_.resize(slices + 1);
   delta_rows_.resize(rows);  // the last step that may fail, because undoing reads the rows
-  delta_slices_[slices] = {no_relation, parts_.back().added, parts_.back().removed, 0, 0};
   workers.for_each(parts, 1, [&](unsigned, std::size_t begin, std::size_t end) {
     for (std::size_t p = begin; p < end; ++p) {
       std::uint32_t row = parts_[p].rows;
@@ -125,8 +127,14 @@ void Adjacency::build_slices(std::span<const HalfEdge> added, std::span<const Ha
       });
       added_.assign(added, parts_[p].added, parts_[p + 1].added, column_);
       removed_.assign(removed, parts_[p].removed, parts_[p + 1].removed, column_);
+      parts_[p].rows = row;
+      parts_[p].slices = slice;
     }
   });
+  const Part& last = parts_[parts - 1];
+  delta_rows_.resize(last.rows);
+  delta_slices_.resize(last.slices + 1);
+  delta_slices_.back() = {no_relation, parts_.back().added, parts_.back().removed, 0, 0};
 }
 
 void Adjacency::stage(std::span<const HalfEdge> added, std::span<const HalfEdge> removed) {
@@ -136,6 +144,7 @@ void Adjacency::stage(std::span<const HalfEdge> added, std::span<const HalfEdge>
 
 void Adjacency::stage(std::span<const HalfEdge> added, std::span<const HalfEdge> removed, Workers& workers) {
   assert(delta_rows_.empty());
+  emptied_.clear();
   try {
     added_.resize(added.size(), column_);
     removed_.resize(removed.size(), column_);
@@ -268,6 +277,7 @@ void Adjacency::allocate_blocks() {
   for (const std::vector<std::uint32_t>& changing : changing_) {
     for (const std::uint32_t row : changing) {
       DeltaRow& delta = delta_rows_[row];
+      if (delta.empties) emptied_.push_back(delta.vertex);
       if (!delta.moves) continue;
       const std::size_t words = block_words(delta.capacity, delta.directory_log);
       delta.block = arena_->allocate(words);
@@ -278,6 +288,7 @@ void Adjacency::allocate_blocks() {
 }
 
 void Adjacency::unstage() noexcept {
+  emptied_.clear();
   for (const DeltaRow& delta : delta_rows_) {
     rows_[delta.vertex].staged = 0;
     if (delta.block != nullptr) arena_->give_back(delta.block, block_words(delta.capacity, delta.directory_log));

@@ -39,9 +39,10 @@ class StagedLookUp {
       if (ids > 1) dictionary.fetch_key(ends_[i].target_hash);
     }
     if (const std::size_t i = step - 2 * stage; step >= 2 * stage && i < updates_.size()) {
-      const unsigned ids = ids_of(updates_[i]);
-      if (ids > 0) dictionary.fetch_text(ends_[i].source_hash);
-      if (ids > 1) dictionary.fetch_text(ends_[i].target_hash);
+      const Update& update = updates_[i];
+      const unsigned ids = ids_of(update);
+      if (ids > 0 && update.source.is_text()) dictionary.fetch_text(ends_[i].source_hash);
+      if (ids > 1 && update.target.is_text()) dictionary.fetch_text(ends_[i].target_hash);
     }
   }
 
@@ -49,6 +50,11 @@ class StagedLookUp {
     const Update& update = updates_[i];
     BatchLookUp::Ends& ends = ends_[i];
     const unsigned ids = ids_of(update);
+    if (ids == 2 && drops_loops_ && update.source == update.target) {
+      ends.source = ends.target = invalid_vertex;
+      ends.label = BatchLookUp::loop;
+      return;
+    }
     ends.source = ids > 0 ? graph_->dictionary.find(update.source, ends.source_hash) : invalid_vertex;
     ends.target = invalid_vertex;
     ends.label = BatchLookUp::no_label;
@@ -74,6 +80,7 @@ class StagedLookUp {
   const DataGraph* graph_;
   std::span<const Update> updates_;
   std::span<BatchLookUp::Ends> ends_;
+  bool drops_loops_ = graph_->model() == EdgeModel::simple && !graph_->keeps_loops();
   LabelId last_label_ = BatchLookUp::no_label;
 };
 
@@ -107,12 +114,14 @@ std::size_t BatchLookUp::look_up(const DataGraph& graph, std::span<const Update>
 
 void BatchLookUp::put_in_order(const DataGraph& graph, Workers& workers) {
   sorted_.clear();
+  loops_ = 0;
   in_order_ = true;
   if (graph.model() != EdgeModel::simple) return;  // edges get their slots later
   in_order_ = false;
   sorted_.reserve(done_);
   for (std::size_t i = 0; i < done_; ++i) {
     const Ends& ends = ends_[i];
+    loops_ += ends.label == loop ? 1 : 0;
     if (ends.label == no_label || ends.source == invalid_vertex || ends.target == invalid_vertex) continue;
     sorted_.push_back({graph.ranked(ends.source, ends.target, ends.label), static_cast<std::uint32_t>(i)});
   }

@@ -50,6 +50,8 @@ class BatchLookUp {
     LabelId label = no_label;
   };
   static constexpr LabelId no_label = 0xffffffff;  ///< not known yet, or the update is not of an edge
+  /// The update is of a self-loop that a graph of the model `simple` does not keep. Its ends are not looked up.
+  static constexpr LabelId loop = 0xfffffffe;
 
   /// Looks up what is missing of this batch, and forgets any other batch. Ends soon after a stop request. May run out of
   /// memory; the next call continues. O(n log n).
@@ -72,7 +74,9 @@ class BatchLookUp {
   /// The edge updates of a finished batch whose vertices and label are all known, in order. They may go on behind what was
   /// asked for.
   [[nodiscard]] std::span<const EdgeUpdate> sorted() const noexcept { return sorted_; }
-  /// Whether the edge update is among them.
+  /// The number of updates of self-loops that the graph does not keep, among those.
+  [[nodiscard]] std::size_t loops() const noexcept { return loops_; }
+  /// Whether the edge update is among the sorted ones.
   [[nodiscard]] bool predicted(const DataGraph& graph, const EdgeUpdate& update) const noexcept {
     const Ends& ends = ends_[update.index];
     return graph.model() == EdgeModel::simple && ends.label != no_label && ends.source != invalid_vertex &&
@@ -90,6 +94,7 @@ class BatchLookUp {
   std::uint64_t labels_ = 0;     // edition of the edge labels
   std::size_t done_ = 0;         // number of updates looked up
   bool in_order_ = false;        // sorted_ is complete
+  std::size_t loops_ = 0;
   std::vector<Ends> ends_;
   EdgeUpdates sorted_;
   EdgeUpdateSort sort_;

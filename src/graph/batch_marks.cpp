@@ -59,10 +59,16 @@ void BatchResolver::mark_net() {
 /// The same for edges without slots, whose removals need no marks.
 void BatchResolver::mark_simple() {
   const Timestamp last = result_.watermark.value_or(INT64_MIN);
-  std::vector<EdgeUpdate> arrivals(netting_.arrivals().begin(), netting_.arrivals().end());
-  std::ranges::sort(arrivals);
+  std::vector<EdgeUpdate> sorted;
+  std::span<const EdgeUpdate> arrivals = netting_.arrivals();
+  if (result_.rebound) {
+    sorted.assign(arrivals.begin(), arrivals.end());
+    std::ranges::sort(sorted);
+    arrivals = sorted;
+  }
+  auto at = arrivals.begin();
   for (const Edge& edge : result_.net.inserted) {
-    const auto at = std::ranges::lower_bound(arrivals, edge, {}, &EdgeUpdate::edge);
+    while (at != arrivals.end() && at->edge < edge) ++at;
     result_.inserted_marks.push_back(at == arrivals.end() || at->edge != edge ? last : running_[at->index]);
   }
 }

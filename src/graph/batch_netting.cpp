@@ -118,6 +118,7 @@ void BatchNetting::cut_ranges(std::span<const EdgeUpdate> foreseen, std::span<co
 
 void BatchNetting::Share::clear() noexcept {
   entries.clear();
+  begins.clear();
   net.clear();
   ignored = {};
   refreshes.clear();
@@ -127,13 +128,16 @@ void BatchNetting::Share::clear() noexcept {
 }
 
 void BatchNetting::net_range(std::span<const EdgeUpdate> foreseen, std::span<const EdgeUpdate> entries, Share& share) const {
-  merge(foreseen, entries, [&](const EdgeUpdate& entry) { share.entries.push_back(entry); });
+  merge(foreseen, entries, [&](const EdgeUpdate& entry) {
+    if (share.entries.empty() || share.entries.back().edge != entry.edge)
+      share.begins.push_back(static_cast<std::uint32_t>(share.entries.size()));
+    share.entries.push_back(entry);
+  });
   find_live(share);
-  for (std::size_t begin = 0; begin < share.entries.size();) {
-    std::size_t end = begin + 1;
-    while (end < share.entries.size() && share.entries[end].edge == share.entries[begin].edge) ++end;
-    net(std::span(share.entries).subspan(begin, end - begin), share.live[begin] != 0, share);
-    begin = end;
+  for (std::size_t i = 0; i < share.begins.size(); ++i) {
+    const std::size_t begin = share.begins[i];
+    const std::size_t end = i + 1 < share.begins.size() ? share.begins[i + 1] : share.entries.size();
+    net(std::span(share.entries).subspan(begin, end - begin), share.live[i], share);
   }
 }
 
@@ -150,7 +154,23 @@ void BatchNetting::gather() {
     append(arrivals_, share.arrivals);
     result_->ignored += share.ignored;
     conflict_ = std::min(conflict_, share.conflict);
-    for (const Noted& noted : share.noted) window_->note(noted.edge, noted.time);
+  }
+}
+
+void BatchNetting::note_in_window() {
+  if (window_ == nullptr) return;
+  noted_.assign(updates_.size(), nullptr);
+  for (const Share& share : shares_) {
+    for (const Noted& noted : share.noted) {
+      if (noted.index == no_update) {
+        window_->note(noted.edge, noted.time);
+      } else {
+        noted_[noted.index] = &noted;
+      }
+    }
+  }
+  for (const Noted* const noted : noted_) {
+    if (noted != nullptr) window_->note(noted->edge, noted->time);
   }
 }
 
@@ -186,13 +206,13 @@ void BatchNetting::move_untouched(std::span<const EdgeUpdate> entries, Share& mo
       if (touched != entries.end() && touched->edge == edge) return;
       if (expired(time)) return;
       moved.net.removed.push_back(edge);
-      insert(now(edge), time, moved);
+      insert(now(edge), time, no_update, moved);
     });
   }
 }
 
-void BatchNetting::insert(const Edge& edge, Timestamp time, Share& share) const {
-  if (window_ != nullptr) share.noted.push_back({edge, time});
+void BatchNetting::insert(const Edge& edge, Timestamp time, std::uint32_t index, Share& share) const {
+  if (window_ != nullptr) share.noted.push_back({edge, time, index});
   share.net.inserted.push_back(edge);
   if (graph_->timed()) share.net.inserted_times.push_back(time);
 }
@@ -211,16 +231,12 @@ void BatchNetting::put_in_order() {
   for (std::size_t i = 0; i < timed.size(); ++i) std::tie(net.inserted[i], net.inserted_times[i]) = timed[i];
 }
 
-// Each search waits for memory. This takes nearly all the time of netting.
+// Searching takes nearly all the time of netting.
 void BatchNetting::find_live(Share& share) const {
-  const std::span<const EdgeUpdate> entries = share.entries;
-  share.live.resize(entries.size());
-  const auto next = [&](std::size_t i) { return i < entries.size() ? &entries[i].edge : nullptr; };
-  for (std::size_t lead = DataGraph::prefetch_lead; lead > 0; --lead) graph_->prefetch_ahead(next, 0 - lead);  // wraps
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    graph_->prefetch_ahead(next, i);
-    share.live[i] = graph_->contains(entries[i].edge) ? 1 : 0;
-  }
+  share.live.resize(share.begins.size());
+  graph_->find_edges(
+      share.begins.size(), [&](std::size_t i) -> const Edge& { return share.entries[share.begins[i]].edge; },
+      [&](std::size_t i, std::optional<Timestamp> time) { share.live[i] = time; });
 }
 
 bool BatchNetting::gone_before(Timestamp time, std::uint32_t index) const noexcept {
@@ -256,15 +272,16 @@ void BatchNetting::net_slot(std::span<const EdgeUpdate> entries, bool live, Shar
     ++share.ignored.late;
     return;
   }
-  insert(result_->rebound ? now(edge) : edge, time, share);
+  insert(result_->rebound ? now(edge) : edge, time, entries.front().index, share);
 }
 
-void BatchNetting::net(std::span<const EdgeUpdate> entries, bool live, Share& share) const {
+void BatchNetting::net(std::span<const EdgeUpdate> entries, std::optional<Timestamp> settled, Share& share) const {
+  const bool live = settled.has_value();
   if (graph_->edge_table) return net_slot(entries, live, share);
   const Edge& edge = entries.front().edge;
   const std::uint32_t last = entries.back().index;
   const bool timed = graph_->timed();
-  const Timestamp before = live && timed ? *graph_->time(edge) : 0;
+  const Timestamp before = settled.value_or(0);
   bool deleted = false;
   bool stamped = live && timed;
   Timestamp time = before;  // the largest insert time of the edge's present life
@@ -308,13 +325,13 @@ void BatchNetting::net(std::span<const EdgeUpdate> entries, bool live, Share& sh
   if (live && after_batch == edge) {
     ++share.ignored.duplicate_insert;
     if (timed && after != before) {
-      if (window_ != nullptr && after < before) share.noted.push_back({edge, after});
+      if (window_ != nullptr && after < before) share.noted.push_back({edge, after, last});
       share.refreshes.push_back({edge, after});
     }
     return;
   }
   if (live) share.net.removed.push_back(edge);
-  insert(after_batch, after, share);
+  insert(after_batch, after, last, share);
   if (by_record) share.arrivals.push_back({after_batch, arrival});
 }
 

@@ -72,11 +72,13 @@ class BatchNetting {
   /// - `result` must have its watermark and `rebound`. Counts of ignored and expired updates are added to it.
   /// - `look_up` must be finished, for this batch.
   ///
-  /// It records edges in the window; that does no harm if the batch is undone. If an end of an edge was rebound and the edge
-  /// exists before and after, it is both removed and inserted. It keeps its time. O(n log n), where n includes the edges of
-  /// rebound vertices.
+  /// If an end of an edge was rebound and the edge exists before and after, it is both removed and inserted. It keeps its time.
+  /// O(n log n), where n includes the edges of rebound vertices.
   void run(std::span<const Update> updates, const BatchLookUp& look_up, std::span<std::uint8_t> foreseen, EdgeUpdates& entries,
            std::span<const std::uint32_t> unknown_deletes, const Origins& origins, const Expiry& expiry, ResolvedBatch& result);
+  /// Records the edges of the last batch in the window, in order of their updates, which is nearly that of their times. It does
+  /// no harm if the batch is undone.
+  void note_in_window();
   void set_window(Window* window) noexcept { window_ = window; }
   /// The refreshes of the last batch, by rank.
   [[nodiscard]] std::span<const Refresh> refreshes() const noexcept { return refreshes_; }
@@ -105,11 +107,14 @@ class BatchNetting {
   struct Noted {  // an edge that the window is to remember
     Edge edge;
     Timestamp time;
+    std::uint32_t index;  // of the last update that names the edge, or no_update
   };
+  static constexpr std::uint32_t no_update = 0xffffffff;
   /// What a range of the batch's edges nets to, by one thread.
   struct Share {
-    std::vector<EdgeUpdate> entries;  // of the range, in order
-    std::vector<std::uint8_t> live;   // by entry
+    std::vector<EdgeUpdate> entries;             // of the range, in order
+    std::vector<std::uint32_t> begins;           // where the entries of an edge begin
+    std::vector<std::optional<Timestamp>> live;  // by edge: its time in the settled graph
     NetBatch net;
     Ignored ignored;
     std::vector<Refresh> refreshes;
@@ -132,13 +137,14 @@ class BatchNetting {
   void net_range(std::span<const EdgeUpdate> foreseen, std::span<const EdgeUpdate> entries, Share& share) const;
   void find_live(Share& share) const;
   void gather();
-  /// Nets the updates of one edge. `live`: whether it is in the settled graph.
-  void net(std::span<const EdgeUpdate> entries, bool live, Share& share) const;
-  /// The same for an edge with a slot. A slot has one insertion at most, which comes first, and one removal at most.
+  /// Nets the updates of one edge. `settled`: its time in the settled graph, if it is there.
+  void net(std::span<const EdgeUpdate> entries, std::optional<Timestamp> settled, Share& share) const;
+  /// The same for an edge with a slot. `live`: whether it is in the settled graph. A slot has one insertion at most, which
+  /// comes first, and one removal at most.
   void net_slot(std::span<const EdgeUpdate> entries, bool live, Share& share) const;
   void name_by_origin(const Origins& origins, EdgeUpdates& entries);
   void move_untouched(std::span<const EdgeUpdate> entries, Share& moved) const;
-  void insert(const Edge& edge, Timestamp time, Share& share) const;
+  void insert(const Edge& edge, Timestamp time, std::uint32_t index, Share& share) const;
   void put_in_order();
   [[nodiscard]] VertexId now(VertexId vertex) const;
   void expire();
@@ -162,6 +168,7 @@ class BatchNetting {
   std::vector<Range> ranges_;  // followed by one sentinel
   std::vector<Share> shares_;  // by range, then that of edges that no update names; they keep their memory
   std::vector<Refresh> refreshes_;
+  std::vector<const Noted*> noted_;  // by update; work memory
   std::size_t conflict_ = SIZE_MAX;
   std::vector<EdgeUpdate> arrivals_;
   boost::unordered_flat_map<VertexId, VertexId> moved_;  // fresh numbers by old number

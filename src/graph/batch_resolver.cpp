@@ -1,7 +1,6 @@
 #include "graph/batch_resolver.hpp"
 
 #include <algorithm>
-#include <boost/sort/pdqsort/pdqsort.hpp>
 #include <string>
 #include <utility>
 
@@ -74,12 +73,13 @@ const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject o
       result_.expired = 0;
       cut_at({at, running_[at - 1]});
     }
+    netting_.note_in_window();
     result_.cut = updates_.size() < batch.size() && result_.consumed == updates_.size();
     if (graph_->model() == EdgeModel::keyed) net_keys();
     if (marks_) graph_->edge_table ? mark_net() : mark_simple();
     if (window_ != nullptr) list_forgettable();
     list_edge_labels();
-    retiring_.reserve(doomed_.size() + forgettable_.size());
+    retiring_.reserve(doomed_.size() + forgettable_.size() + 2 * result_.net.removed.size());
     throw_if_stopped(stop);
   } catch (...) {
     undo();
@@ -95,7 +95,7 @@ void BatchResolver::foresee() {
   foreseen_.assign(updates_.size(), 0);
   portions_.resize(1);
   portions_.front() = {};
-  const bool worthwhile = 2 * look_up_.sorted().size() >= updates_.size();
+  const bool worthwhile = 2 * (look_up_.sorted().size() + look_up_.loops()) >= updates_.size();
   foresees_ = worthwhile && graph_->model() == EdgeModel::simple && deletions_ == nullptr;
   if (!foresees_) return;
   const std::size_t grain = workers_->grain(updates_.size(), foresee_grain);
@@ -104,14 +104,18 @@ void BatchResolver::foresee() {
     Portion& portion = portions_[begin / grain];
     portion.others.clear();
     portion.newest.reset();
+    portion.loops = 0;
     portion.deletes_vertex = false;
     while (begin > 0 && begin < end && updates_[begin].continues) ++begin;  // the portion before has this record
     for (std::size_t first = begin, last = begin; first < end; first = last) {
       bool foreseen = true;
+      std::uint32_t loops = 0;
       std::optional<Timestamp> newest;
       do {
         const Update& update = updates_[last];
-        foreseen = foreseen && is_foreseen(update, look_up_[last]);
+        const bool loop = look_up_[last].label == BatchLookUp::loop;
+        foreseen = foreseen && (loop || is_foreseen(update, look_up_[last]));
+        loops += loop ? 1 : 0;
         portion.deletes_vertex = portion.deletes_vertex || update.kind == UpdateKind::delete_vertex;
         if (!update.ahead) newest = std::max(newest, update.time);
         ++last;
@@ -119,6 +123,7 @@ void BatchResolver::foresee() {
       if (foreseen) {
         std::fill(foreseen_.begin() + static_cast<std::ptrdiff_t>(first), foreseen_.begin() + static_cast<std::ptrdiff_t>(last),
                   1);
+        portion.loops += loops;
         portion.newest = std::max(portion.newest, newest);
       } else {
         portion.others.push_back(static_cast<std::uint32_t>(first));
@@ -187,6 +192,7 @@ bool BatchResolver::read_all(const UpdateBatch& batch, OnReject on_reject, std::
         if (next == Next::stop) forget_foreseen();
         if (next != Next::go_on) return false;
       }
+      result_.ignored.self_loop += portion.loops;
       if (!batch.sets_watermark()) result_.watermark = std::max(result_.watermark, portion.newest);
     }
   }
@@ -229,6 +235,8 @@ BatchResolver::Next BatchResolver::visit(std::size_t first, std::size_t last, Re
     }
   }
   if (!refused) {
+    for (std::size_t i = first; foreseen_[first] != 0 && i < last; ++i)
+      result_.ignored.self_loop += look_up_[i].label == BatchLookUp::loop ? 1 : 0;
     if (!reading.sets_watermark) see_times(updates_.subspan(first, last - first));
     note_running(last, false, reading);
     see_lateness(updates_.subspan(first, last - first));
@@ -504,15 +512,9 @@ Edge BatchResolver::origin(const Edge& edge) const {
 }
 
 void BatchResolver::list_forgettable() {
-  for (const Edge& edge : result_.net.removed) {
-    forgettable_.push_back(edge.tail);
-    forgettable_.push_back(edge.head);
-  }
   for (const Undo& undo : undo_) {
     if (undo.kind == Undo::Kind::created || undo.kind == Undo::Kind::rebound) forgettable_.push_back(undo.other);
   }
-  boost::sort::pdqsort(forgettable_.begin(), forgettable_.end());
-  forgettable_.erase(std::unique(forgettable_.begin(), forgettable_.end()), forgettable_.end());
 }
 
 /// Collects the labels that may lose their last edge when the batch is settled.
@@ -552,9 +554,13 @@ void BatchResolver::commit() noexcept {
     retiring_.push_back(vertex);  // room is reserved
   };
   for (const VertexId vertex : doomed_) release(vertex);
-  for (const VertexId vertex : forgettable_) {
-    if (!graph_->dictionary.alive(vertex) || graph_->dictionary.declared(vertex) || graph_->degree(vertex) > 0) continue;
+  const auto forget = [&](VertexId vertex) {
+    if (!graph_->dictionary.alive(vertex) || graph_->dictionary.declared(vertex) || graph_->degree(vertex) > 0) return;
     release(vertex);
+  };
+  for (const VertexId vertex : forgettable_) forget(vertex);
+  for (const VertexId vertex : graph_->emptied()) {
+    if (window_ != nullptr) forget(vertex);
   }
   give_back_labels();
   if (window_ != nullptr) window_->commit();

@@ -162,6 +162,7 @@ class BatchResolver {
   /// What a thread found about a portion of the batch, with the records that begin in it.
   struct Portion {
     std::vector<std::uint32_t> others;  ///< where records begin that are not foreseen
+    std::uint64_t loops = 0;            ///< foreseen updates of self-loops that the graph does not keep
     std::optional<Timestamp> newest;    ///< time of an update that is foreseen and does not run ahead
     bool deletes_vertex = false;
   };
@@ -276,7 +277,7 @@ class BatchResolver {
   std::vector<std::uint32_t> unknown_deletes_;
   std::vector<Undo> undo_;
   std::vector<VertexId> doomed_;       // released on commit
-  std::vector<VertexId> forgettable_;  // released on commit if they have no edges
+  std::vector<VertexId> forgettable_;  // released on commit if they have no edges, as are those that lose their last one
   bool irrevocable_ = false;           // the record being read has made changes that cannot be undone alone
   boost::unordered_flat_set<VertexId> deleted_;
   BatchNetting::Origins origins_;

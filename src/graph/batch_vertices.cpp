@@ -24,11 +24,13 @@ VertexChanges BatchResolver::vertex_changes() const {
   sort_unique(created);
   std::vector<VertexId> gone = doomed_;
   const std::vector<VertexId> touched = ends_of_deleted();
-  for (const VertexId vertex : forgettable_) {
+  const auto leave = [&](VertexId vertex) {
     const bool aged = retains_ && !std::ranges::binary_search(touched, vertex) && !std::ranges::binary_search(created, vertex);
     if (!aged && graph_->dictionary.alive(vertex) && !graph_->dictionary.declared(vertex) && edges_after(vertex) == 0)
       gone.push_back(vertex);
-  }
+  };
+  std::ranges::for_each(forgettable_, leave);
+  if (window_ != nullptr) std::ranges::for_each(graph_->emptied(), leave);
   sort_unique(gone);
   std::ranges::set_difference(created, gone, std::back_inserter(changes.arriving));
   std::ranges::set_difference(gone, created, std::back_inserter(changes.leaving));

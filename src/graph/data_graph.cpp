@@ -79,15 +79,8 @@ void DataGraph::give_back_labels() noexcept {
 
 bool DataGraph::contains(const Edge& edge) const noexcept {
   if (edge_table) return edge_table->settled(edge.which, edge.tail, edge.head);
-  // Either end's list decides; the shorter one costs less.
-  const bool from_tail = shorter_end(edge) == edge.tail;
-  const VertexId vertex = from_tail ? edge.tail : edge.head;
-  const VertexId neighbour = from_tail ? edge.head : edge.tail;
-  const Direction direction = direction_of(edge, from_tail);
-  const RelationId relation = relations_.find(direction, edge.which, dictionary.label(neighbour));
-  if (relation == no_relation) return false;
-  const auto ids = base_.ids(vertex, relation);
-  return std::binary_search(ids.begin(), ids.end(), neighbour);
+  const Entry entry = entry_of(edge);
+  return base_.payload(entry.vertex, entry.relation, entry.neighbour) != nullptr;
 }
 
 std::span<const std::uint32_t> DataGraph::parallel_edges(VertexId tail, VertexId head, LabelId label) const noexcept {
@@ -111,12 +104,9 @@ std::optional<Timestamp> DataGraph::time(const Edge& edge) const noexcept {
     if (!contains(edge)) return std::nullopt;
     return edge_table->time(edge.which).value_or(0);
   }
-  const RelationId relation = relations_.find(direction_of(edge, true), edge.which, dictionary.label(edge.head));
-  const std::uint32_t* words = relation == no_relation ? nullptr : base_.payload(edge.tail, relation, edge.head);
-  if (words == nullptr) return std::nullopt;
-  Timestamp time = 0;
-  std::memcpy(&time, words, sizeof time);
-  return time;
+  const Entry entry = entry_of(edge);
+  const std::uint32_t* const payload = base_.payload(entry.vertex, entry.relation, entry.neighbour);
+  return payload == nullptr ? std::nullopt : std::optional(time_in(payload));
 }
 
 void DataGraph::set_time(const Edge& edge, Timestamp time) noexcept {

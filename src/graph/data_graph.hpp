@@ -115,15 +115,14 @@ class DataGraph {
 
   /// Whether the settled graph contains an edge. O(log of the shorter list).
   [[nodiscard]] bool contains(const Edge& edge) const noexcept;
-  /// Prefetches for a loop that looks up one edge after another. `at` is the loop's position, and next(i) is the i-th edge or
-  /// null. It looks up to prefetch_lead edges ahead.
+  /// Calls visit(i, time) for the i-th of `count` edges in turn, which edge(i) returns. The time is that in the settled graph,
+  /// or 0 if the graph has no times. Nullopt: the edge is absent. Many searches run side by side.
+  template <class EdgeAt, class Visit>
+  void find_edges(std::size_t count, EdgeAt&& edge, Visit&& visit) const;
+  /// Prefetches the lists that `parallel_edges` searches, for a loop that looks up one edge after another. `at` is the loop's
+  /// position, and next(i) is the i-th edge or null. Only the ends of the edges count. It looks up to prefetch_lead edges
+  /// ahead.
   static constexpr std::size_t prefetch_lead = 12;
-  template <class Next>
-  void prefetch_ahead(Next&& next, std::size_t at) const noexcept {
-    if (!edge_table) return prefetch_lists_ahead(next, at);
-    if (const Edge* edge = next(at + prefetch_lead); edge != nullptr) edge_table->fetch(edge->which);
-  }
-  /// The same for the lists that `parallel_edges` searches. Only the ends of the edges count.
   template <class Next>
   void prefetch_lists_ahead(Next&& next, std::size_t at) const noexcept {
     const auto known = [&](const Edge* edge) { return edge != nullptr && std::max(edge->tail, edge->head) < base_.vertices(); };
@@ -147,6 +146,8 @@ class DataGraph {
   /// The number of the vertex's entries in the settled graph; in directed data out and in together.
   [[nodiscard]] std::uint32_t degree(VertexId vertex) const noexcept { return base_.degree(vertex); }
   [[nodiscard]] std::uint32_t degree_after(VertexId vertex) const noexcept { return base_.degree_after(vertex); }
+  /// The vertices to which the staged batch, or else the batch that was settled last, leaves no edge.
+  [[nodiscard]] std::span<const VertexId> emptied() const noexcept { return base_.emptied(); }
   /// Calls visit(edge, time) for every settled edge of the vertex. Without `all`, only for edges whose tail it is.
   template <class Visit>
   void for_each_edge(VertexId vertex, bool all, Visit&& visit) const;
@@ -224,6 +225,25 @@ class DataGraph {
   [[nodiscard]] VertexId shorter_end(const Edge& edge) const noexcept {
     return base_.room(edge.tail) <= base_.room(edge.head) ? edge.tail : edge.head;
   }
+  /// An entry of the base store, and where it is looked for.
+  struct Entry {
+    VertexId vertex;
+    RelationId relation;
+    VertexId neighbour;
+  };
+  /// The entry of an edge without a slot at its shorter end.
+  [[nodiscard]] Entry entry_of(const Edge& edge) const noexcept {
+    const bool from_tail = shorter_end(edge) == edge.tail;
+    const VertexId neighbour = from_tail ? edge.head : edge.tail;
+    return {from_tail ? edge.tail : edge.head,
+            relations_.find(direction_of(edge, from_tail), edge.which, dictionary.label(neighbour)), neighbour};
+  }
+  /// The time in the payload of an entry.
+  [[nodiscard]] Timestamp time_in(const std::uint32_t* payload) const noexcept {
+    Timestamp time = 0;
+    if (base_.column() == Column::time) __builtin_memcpy(&time, payload, sizeof time);
+    return time;
+  }
   /// The direction of the entry of an edge at its tail, or at its head.
   [[nodiscard]] Direction direction_of(const Edge& edge, bool at_tail) const noexcept {
     if (edge.tail == edge.head) return Direction::loop;
@@ -266,6 +286,48 @@ class DataGraph {
   std::vector<std::uint8_t> leaving_;   // the same for those that it removes
 };
 
+template <class EdgeAt, class Visit>
+void DataGraph::find_edges(std::size_t count, EdgeAt&& edge, Visit&& visit) const {
+  constexpr std::size_t row_lead = 24;
+  constexpr std::size_t block_lead = 12;
+  constexpr std::size_t portion = 128;
+  if (edge_table) {
+    for (std::size_t i = 0; i < std::min(count, row_lead); ++i) edge_table->fetch(edge(i).which);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (i + row_lead < count) edge_table->fetch(edge(i + row_lead).which);
+      visit(i, time(edge(i)));
+    }
+    return;
+  }
+  const auto known = [&](const Edge& of) { return std::max(of.tail, of.head) < base_.vertices(); };
+  const auto fetch_rows = [&](std::size_t i) {
+    if (i >= count || !known(edge(i))) return;
+    base_.prefetch(edge(i).tail);
+    base_.prefetch(edge(i).head);
+  };
+  const auto fetch_block = [&](std::size_t i) {
+    if (i < count && known(edge(i))) base_.prefetch_block(shorter_end(edge(i)));
+  };
+  for (std::size_t i = 0; i < row_lead; ++i) fetch_rows(i);
+  for (std::size_t i = 0; i < block_lead; ++i) fetch_block(i);
+  std::array<const std::uint32_t*, portion> found;
+  Adjacency::Finder finder(base_);
+  for (std::size_t first = 0; first < count; first += portion) {
+    const std::size_t last = std::min(count, first + portion);
+    for (std::size_t i = first; i < last; ++i) {
+      fetch_rows(i + row_lead);
+      fetch_block(i + block_lead);
+      const Entry entry = entry_of(edge(i));
+      finder.add(entry.vertex, entry.relation, entry.neighbour, found[i - first]);
+    }
+    finder.finish();
+    for (std::size_t i = first; i < last; ++i) {
+      const std::uint32_t* const payload = found[i - first];
+      visit(i, payload == nullptr ? std::nullopt : std::optional(time_in(payload)));
+    }
+  }
+}
+
 template <class Visit>
 void DataGraph::for_each_edge(VertexId vertex, bool all, Visit&& visit) const {
   if (vertex >= base_.vertices()) return;
@@ -281,7 +343,7 @@ void DataGraph::for_each_edge(VertexId vertex, bool all, Visit&& visit) const {
       if (edge_table) {
         time = edge_table->time(which).value_or(0);
       } else if (timed()) {
-        __builtin_memcpy(&time, payload + 2 * i, sizeof time);
+        time = time_in(payload + 2 * i);
       }
       visit(edge, time);
     }

@@ -25,7 +25,7 @@ bool QueryRelation::covers(const BaseRelation& relation) const noexcept {
 RelationId BaseRelations::intern(Direction direction, LabelId edge_label, LabelId neighbour_label) {
   auto& numbers = numbers_[static_cast<unsigned>(direction)];
   const std::uint64_t key = key_of(edge_label, neighbour_label);
-  if (const auto at = numbers.find(key); at != numbers.end()) return at->second;
+  if (const RelationId known = find(direction, edge_label, neighbour_label); known != no_relation) return known;
   const auto number = static_cast<RelationId>(all_.size());
   if (edge_label >= of_label_.size())
     of_label_.resize(std::max<std::size_t>(std::size_t{edge_label} + 1, 2 * of_label_.size()));
@@ -38,10 +38,11 @@ RelationId BaseRelations::intern(Direction direction, LabelId edge_label, LabelI
     of_label_[edge_label].pop_back();
     throw;
   }
+  if (edge_label < few_labels && neighbour_label < few_labels) few_[place(direction, edge_label, neighbour_label)] = number;
   return number;
 }
 
-RelationId BaseRelations::find(Direction direction, LabelId edge_label, LabelId neighbour_label) const noexcept {
+RelationId BaseRelations::find_among_many(Direction direction, LabelId edge_label, LabelId neighbour_label) const noexcept {
   const auto& numbers = numbers_[static_cast<unsigned>(direction)];
   const auto at = numbers.find(key_of(edge_label, neighbour_label));
   return at == numbers.end() ? no_relation : at->second;

@@ -6,7 +6,9 @@
 // wildcards. Otherwise it resolves to a derived relation that the graph materialises.
 #pragma once
 
+#include <array>
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -49,9 +51,15 @@ using QueryRelationId = std::uint32_t;
 /// The base relations by number, in order of their first occurrence.
 class BaseRelations {
  public:
+  BaseRelations() { few_.fill(no_relation); }
+
   /// Returns the number of a relation, a new one if needed. O(1).
   RelationId intern(Direction direction, LabelId edge_label, LabelId neighbour_label);
-  [[nodiscard]] RelationId find(Direction direction, LabelId edge_label, LabelId neighbour_label) const noexcept;
+  [[nodiscard]] RelationId find(Direction direction, LabelId edge_label, LabelId neighbour_label) const noexcept {
+    if (edge_label < few_labels && neighbour_label < few_labels) [[likely]]
+      return few_[place(direction, edge_label, neighbour_label)];
+    return find_among_many(direction, edge_label, neighbour_label);
+  }
   [[nodiscard]] const BaseRelation& operator[](RelationId relation) const noexcept { return all_[relation]; }
   [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
   /// The relations of an edge label. A relation's number outlives its labels. If both label numbers are given to new labels, it
@@ -61,6 +69,14 @@ class BaseRelations {
   }
 
  private:
+  // Relations of labels with small numbers stand in a table of their own, because each look-up of an edge asks for one.
+  static constexpr LabelId few_labels = 16;
+  [[nodiscard]] static constexpr std::size_t place(Direction direction, LabelId edge_label, LabelId neighbour_label) noexcept {
+    return (static_cast<std::size_t>(direction) * few_labels + edge_label) * few_labels + neighbour_label;
+  }
+  [[nodiscard]] RelationId find_among_many(Direction direction, LabelId edge_label, LabelId neighbour_label) const noexcept;
+
+  std::array<RelationId, 4 * std::size_t{few_labels} * few_labels> few_;
   std::vector<BaseRelation> all_;
   std::vector<std::vector<RelationId>> of_label_;
   boost::unordered_flat_map<std::uint64_t, RelationId> numbers_[4];  // by direction; key: edge label, neighbour label

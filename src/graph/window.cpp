@@ -3,22 +3,13 @@
 #include <algorithm>
 #include <boost/sort/pdqsort/pdqsort.hpp>
 #include <functional>
+#include <iterator>
 
 namespace deltamatch::graph {
 
 namespace {
 
 constexpr Timestamp buckets_per_window = 64;
-
-constexpr auto by_rank = [](const Expired& a, const Expired& b) noexcept {
-  __extension__ using Key = unsigned __int128;
-  const auto key = [](const Edge& edge) {
-    return static_cast<Key>(std::uint64_t{edge.tail} << 32 | edge.head) << 32 | edge.which;
-  };
-  const Key first = key(a.edge);
-  const Key second = key(b.edge);
-  return first != second ? first < second : a.time < b.time;
-};
 
 }  // namespace
 
@@ -36,9 +27,13 @@ Timestamp Window::bucket_of(Timestamp time) const noexcept {
 void Window::note(const Edge& edge, Timestamp time) { fresh_.push_back({time, edge}); }
 
 void Window::place_fresh() {
-  boost::sort::pdqsort_branchless(fresh_.begin(), fresh_.end(), [](const Entry& a, const Entry& b) { return a.time < b.time; });
-  std::ranges::for_each(fresh_, [&](const Entry& entry) { place(entry); });
-  fresh_.clear();
+  if (!std::ranges::is_sorted(fresh_, {}, &Entry::time))
+    boost::sort::pdqsort_branchless(fresh_.begin(), fresh_.end(),
+                                    [](const Entry& a, const Entry& b) { return a.time < b.time; });
+  for (std::vector<Entry>* const noted : {&fresh_, &later_}) {
+    std::ranges::for_each(*noted, [&](const Entry& entry) { place(entry); });
+    noted->clear();
+  }
 }
 
 void Window::place(const Entry& entry) {
@@ -65,49 +60,50 @@ void Window::reserve_for(std::size_t more) {
   if (wanted > heap_.capacity()) heap_.reserve(2 * wanted);
 }
 
+void Window::take(const DataGraph& graph, std::span<const Entry> due, Timestamp expired) {
+  graph.find_edges(
+      due.size(), [&](std::size_t i) -> const Edge& { return due[i].edge; },
+      [&](std::size_t i, std::optional<Timestamp> time) {
+        if (!time) return;
+        if (*time <= expired) {
+          found_.push_back({due[i].edge, *time});
+        } else {
+          later_.push_back({*time, due[i].edge});
+        }
+      });
+}
+
 void Window::collect(const DataGraph& graph, Timestamp watermark, std::vector<Expired>& expired) {
   Timestamp edge = 0;
   if (__builtin_sub_overflow(watermark, span_, &edge)) return;
   place_fresh();
-  const std::size_t first = expired.size();
-  const auto take = [&](const Entry& entry) {
-    const auto time = graph.time(entry.edge);
-    const bool dead = time && *time <= edge;
-    if (dead) {
-      expired.push_back({entry.edge, *time});
-    } else if (time) {
-      note(entry.edge, *time);  // refreshed since
-    }
-    return dead;
-  };
-  const auto take_waiting = [&](const Entry& entry) {
-    if (take(entry)) taken_.push_back(entry);
-  };
-  const auto next = [&](std::size_t at) { return at < queue_.size() && queue_[at].time <= edge ? &queue_[at].edge : nullptr; };
-  for (std::size_t lead = DataGraph::prefetch_lead; lead > 0; --lead) graph.prefetch_ahead(next, next_ - lead);
-  for (; next_ < queue_.size() && queue_[next_].time <= edge; ++next_) {
-    graph.prefetch_ahead(next, next_);
-    take(queue_[next_]);
-  }
+  found_.clear();
+  const std::span<const Entry> queued = std::span(queue_).subspan(next_);
+  const auto end = std::ranges::upper_bound(queued, edge, {}, &Entry::time);
+  const std::span<const Entry> due(queued.begin(), end);
+  take(graph, due, edge);
+  next_ += due.size();
   front_ = std::max(front_, bucket_of(edge));
   if (last_bucket_ <= front_) last_ = nullptr;
+  const std::size_t taken = taken_.size();
   for (auto at = buckets_.begin(); at != buckets_.end() && at->first <= front_; at = buckets_.erase(at)) {
     reserve_for(at->second.size());
     if (at->first < front_) {  // all have to be checked, so they need no order
-      std::ranges::for_each(at->second, take_waiting);
+      taken_.insert(taken_.end(), at->second.begin(), at->second.end());
     } else {
       heap_.insert(heap_.end(), at->second.begin(), at->second.end());
       std::make_heap(heap_.begin(), heap_.end(), std::greater<>{});
     }
   }
   while (!heap_.empty() && heap_.front().time <= edge) {
-    const Entry entry = heap_.front();
-    take_waiting(entry);
+    taken_.push_back(heap_.front());
     std::pop_heap(heap_.begin(), heap_.end(), std::greater<>{});
     heap_.pop_back();
   }
-  boost::sort::pdqsort_branchless(expired.begin() + static_cast<std::ptrdiff_t>(first), expired.end(), by_rank);
-  expired.erase(std::unique(expired.begin() + static_cast<std::ptrdiff_t>(first), expired.end()), expired.end());
+  take(graph, std::span(taken_).subspan(taken), edge);
+  Workers alone(1);
+  sort_.run(found_, graph.dictionary.capacity(), alone);
+  std::ranges::unique_copy(found_, std::back_inserter(expired), {}, &Expired::edge);
 }
 
 void Window::commit() noexcept {
@@ -129,9 +125,9 @@ void Window::undo() noexcept {
 }
 
 std::size_t Window::bytes() const noexcept {
-  std::size_t entries = fresh_.capacity() + queue_.capacity() + heap_.capacity() + taken_.capacity();
+  std::size_t entries = fresh_.capacity() + later_.capacity() + queue_.capacity() + heap_.capacity() + taken_.capacity();
   for (const auto& [bucket, waiting] : buckets_) entries += waiting.capacity();
-  return entries * sizeof(Entry);
+  return entries * sizeof(Entry) + found_.capacity() * sizeof(Expired) + sort_.bytes();
 }
 
 }  // namespace deltamatch::graph

@@ -13,6 +13,7 @@
 
 #include "deltamatch/id.hpp"
 #include "graph/data_graph.hpp"
+#include "graph/scatter_sort.hpp"
 
 namespace deltamatch::graph {
 
@@ -35,7 +36,7 @@ class Window {
   void note(const Edge& edge, Timestamp time);
 
   /// Appends all live edges of the settled graph that have expired at the watermark, by rank and without duplicates. Until
-  /// `commit`, `undo` makes the next call find them again.
+  /// `commit`, `undo` makes the next call find them again. May run out of memory; then call `undo`.
   void collect(const DataGraph& graph, Timestamp watermark, std::vector<Expired>& expired);
   void commit() noexcept;
   void undo() noexcept;
@@ -49,25 +50,38 @@ class Window {
     Edge edge;
     friend bool operator>(const Entry& a, const Entry& b) noexcept { return a.time > b.time; }
   };
+  struct ExpiredOrder {  // by rank; entries of one edge are equal
+    __extension__ using Key = unsigned __int128;
+    static VertexId vertex(const Expired& each) noexcept { return each.edge.tail; }
+    static Key key(const Expired& each) noexcept {
+      return static_cast<Key>(std::uint64_t{each.edge.tail} << 32 | each.edge.head) << 32 | each.edge.which;
+    }
+  };
+  using ExpiredSort = ScatterSort<Expired, ExpiredOrder>;
   [[nodiscard]] Timestamp bucket_of(Timestamp time) const noexcept;
-  /// Puts the fresh entries where they wait. A batch notes its edges by rank, so they are brought in order of time first.
+  /// Puts the fresh entries where they wait, in order of time.
   void place_fresh();
   void place(const Entry& entry);
+  /// Looks up the edges of entries that are due.
+  void take(const DataGraph& graph, std::span<const Entry> due, Timestamp expired);
   /// Makes room in the heap for `more` entries, and for those that `undo` would bring back.
   void reserve_for(std::size_t more);
 
   Timestamp span_;
   Timestamp bucket_span_;
   std::vector<Entry> fresh_;     // noted since the last collect
+  std::vector<Entry> later_;     // due in the last collect, but refreshed since they were noted
   std::vector<Entry> queue_;     // by time
   std::size_t next_ = 0;         // into queue_: those before it have been taken
   std::size_t committed_ = 0;    // the same at the last commit
   Timestamp front_ = INT64_MIN;  // buckets up to this one are in the heap
   std::vector<Entry> heap_;      // smallest time on top
-  std::vector<Entry> taken_;     // taken from buckets and heap since the last commit
+  std::vector<Entry> taken_;     // from buckets and heap since the last commit
   std::map<Timestamp, std::vector<Entry>> buckets_;
   Timestamp last_bucket_ = 0;           // that got an entry last
   std::vector<Entry>* last_ = nullptr;  // its entries, unless it is gone
+  ExpiredSort::Items found_;            // work memory
+  ExpiredSort sort_;
 };
 
 }  // namespace deltamatch::graph

@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
 #include <vector>
 
 namespace deltamatch::graph {
@@ -84,6 +88,60 @@ TEST_P(DataGraphTest, ContainsWhatIsSettledOnly) {
   apply({}, {{0, 1, a_}});
   EXPECT_FALSE(graph_.contains({0, 1, a_}));
   EXPECT_EQ(graph_.edges(), 1U);
+}
+
+TEST_P(DataGraphTest, TellsWhichVerticesLoseTheirLastEdge) {
+  apply({{0, 1, a_}, {1, 2, b_}});
+  EXPECT_THAT(graph_.emptied(), ElementsAre());
+  stage({}, {{0, 1, a_}});
+  EXPECT_THAT(graph_.emptied(), ElementsAre(0));
+  graph_.unstage();
+  EXPECT_THAT(graph_.emptied(), ElementsAre());
+  apply({{0, 3, a_}}, {{0, 1, a_}, {1, 2, b_}});
+  EXPECT_THAT(graph_.emptied(), ElementsAre(1, 2));
+}
+
+/// The graph has few labels and many, hubs, and vertices without edges or row.
+TEST_P(TimedGraphTest, FindsManyEdgesAsItFindsOne) {
+  std::mt19937 random(11);
+  std::vector<LabelId> labels = {empty_label, a_, b_};
+  for (unsigned i = 0; i < 40; ++i) labels.push_back(graph_.edge_labels.intern("L" + std::to_string(i)));
+  for (unsigned i = 0; i < 100; ++i)
+    graph_.dictionary.create(Id(1000 + i), i % 3 == 0 ? 0 : graph_.vertex_labels.intern("V" + std::to_string(i)));
+  const auto vertices = graph_.dictionary.capacity();
+  const auto draw = [&] {
+    const auto vertex = [&] { return static_cast<VertexId>(random() % (random() % 3 == 0 ? 4 : vertices)); };
+    for (;;) {
+      const Edge edge = graph_.ranked(vertex(), vertex(), labels[random() % labels.size()]);
+      if (edge.tail != edge.head) return edge;
+    }
+  };
+  std::map<Edge, Timestamp> edges;
+  for (unsigned i = 0; i < 4000; ++i) edges.emplace(draw(), i);
+  NetBatch batch;
+  for (const auto& [edge, time] : edges) {
+    batch.inserted.push_back(edge);
+    batch.inserted_times.push_back(time);
+  }
+  graph_.stage(batch);
+  graph_.settle(workers_);
+  graph_.dictionary.create("without a row", empty_label);
+  for (const std::size_t count : {0, 1, 31, 32, 33, 127, 128, 129, 1000}) {
+    std::vector<Edge> wanted;
+    for (std::size_t i = 0; i < count; ++i) wanted.push_back(draw());
+    if (count > 1) wanted.back() = {0, vertices, a_};
+    std::size_t next = 0;
+    graph_.find_edges(
+        count, [&](std::size_t i) -> const Edge& { return wanted[i]; },
+        [&](std::size_t i, std::optional<Timestamp> time) {
+          EXPECT_EQ(i, next++);
+          const auto at = edges.find(wanted[i]);
+          EXPECT_EQ(time, at == edges.end() ? std::nullopt : std::optional(at->second));
+          EXPECT_EQ(graph_.time(wanted[i]), time);
+          EXPECT_EQ(graph_.contains(wanted[i]), time.has_value());
+        });
+    EXPECT_EQ(next, count);
+  }
 }
 
 TEST_P(DataGraphTest, AQueryRelationBecomesDerivedWhenASecondLabelArrives) {
