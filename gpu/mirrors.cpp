@@ -200,11 +200,16 @@ bool Mirrors::chosen_for(const match::QueryTask& task) const noexcept {
   return std::ranges::binary_search(chosen_queries_, task.query->id);
 }
 
-// Whether a choice cannot wait until matching has made up for the last one. These batches need their own choice:
-// - the number of walks does not follow time, hops are counted from the batch, or a test makes the devices forget
-// - the last choice was made for other lists or other queries
+// Whether every batch needs its own choice: the number of walks does not follow time, hops are counted from the batch, or a
+// test makes the devices forget.
+bool Mirrors::always_chooses() const noexcept {
+  return policy_ == CachePolicy::k_hop || !follows_time(options_) || options_.testing.forgets;
+}
+
+// Whether a choice cannot wait until matching has made up for the last one. Either every batch needs its own, or the last one
+// was made for other lists or other queries.
 bool Mirrors::must_choose(const graph::DataGraph& graph, std::span<const match::QueryTask> tasks) const {
-  if (policy_ == CachePolicy::k_hop || !follows_time(options_) || options_.testing.forgets) return true;
+  if (always_chooses()) return true;
   if (reads_ != hot_for_ || lent_store(graph) != chosen_lent_) return true;
   return !std::ranges::all_of(tasks, [&](const match::QueryTask& task) { return chosen_for(task); });
 }
@@ -273,8 +278,10 @@ void Mirrors::choose(const graph::DataGraph& graph, std::span<const match::PassW
       selection = estimate::select_within(graph, passes, estimate::hops_of(tasks), bytes_of, budget, workers_);
       break;
     default:
-      selection = selector_.select(prior_.posterior_of(graph, estimated_->lists, bytes_of, budget), bytes_of, budget,
-                                   options_.testing.miss_bytes > 0 ? options_.testing.miss_bytes : estimate::miss_bytes);
+      selection =
+          selector_.select(prior_.posterior_of(graph, *estimated_, bytes_of, budget), bytes_of, budget,
+                           {.miss = options_.testing.miss_bytes > 0 ? options_.testing.miss_bytes : estimate::miss_bytes,
+                            .batches = always_chooses() ? 1 : schedule_.held()});
   }
   hot_.clear();
   for (const estimate::StoredVertex& at : selection.hot) hot_.push_back(stored(at));

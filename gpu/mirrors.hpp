@@ -87,6 +87,7 @@ class Mirrors {
   void close_devices() noexcept;
   [[nodiscard]] std::uint64_t held() const noexcept;
   [[nodiscard]] bool chosen_for(const match::QueryTask& task) const noexcept;
+  [[nodiscard]] bool always_chooses() const noexcept;
   [[nodiscard]] bool must_choose(const graph::DataGraph& graph, std::span<const match::QueryTask> tasks) const;
   void choose(const graph::DataGraph& graph, std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks);
 

@@ -82,7 +82,7 @@ class Cache {
     } else {
       const estimate::Accesses& expected = estimator_.run(graph, passes, tasks, programs);
       chosen = Clock::now();
-      selection = selector_.select(prior_.posterior_of(graph, expected.lists, bytes, budget_), bytes, budget_);
+      selection = selector_.select(prior_.posterior_of(graph, expected, bytes, budget_), bytes, budget_);
     }
     served.estimating += std::chrono::duration<double>(chosen - start).count();
     served.selecting += seconds_since(chosen);

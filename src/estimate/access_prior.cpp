@@ -1,7 +1,6 @@
 #include "estimate/access_prior.hpp"
 
 #include <bit>
-#include <numeric>
 
 #include "estimate/merge_ranges.hpp"
 
@@ -9,9 +8,12 @@ namespace deltamatch::estimate {
 
 namespace {
 
-// The shape of the gamma distribution of a list's look-ups around the mean for its length. Measured on a graph of 31 M edges:
-// 0.03 trusts single findings so much that matching takes 1.5 times as long. From 0.3 on it makes little difference.
-constexpr double prior_shape = 1;
+// Bounds of the shape that is estimated. Few walks tell little of it, and visits with a common beginning make lists seem to
+// differ more than they do.
+constexpr double least_shape = 0.1;
+constexpr double most_shape = 10;
+// The shape for lists of about the same length together.
+constexpr double length_shape = 1;
 // The longest lists are searched again after this many calls. There is one call per choice, so at least this many batches pass.
 constexpr unsigned renewal = 64;
 // Vertices that a thread sums up at a time.
@@ -19,8 +21,15 @@ constexpr std::size_t sum_grain = 4096;
 
 }  // namespace
 
-double Posterior::times(double usual, double found) const noexcept {
-  return usual <= 0 ? 0 : (prior_shape + found / of_one) / (prior_shape / usual + 1 / of_one);
+double Posterior::times(double usual, const Findings& found) const noexcept {
+  double sum = found.certain;
+  for (std::size_t k = 0; k < drawn_kinds && usual > 0; ++k) {
+    if (all.drawn[k] == 0) continue;
+    // Findings are Poisson variables, each of which stands for `noise` look-ups.
+    const double mean = usual * all.drawn[k] / all.times();
+    sum += (shape * noise[k] + found.drawn[k]) / (shape * noise[k] / mean + 1);
+  }
+  return sum;
 }
 
 std::size_t AccessPrior::length_of(std::size_t bytes) noexcept {
@@ -46,21 +55,34 @@ void AccessPrior::count_lengths(const graph::DataGraph& graph, const BytesOf& by
   }
 }
 
-Posterior AccessPrior::posterior_of(const graph::DataGraph& graph, std::span<const Access> accesses, const BytesOf& bytes,
+Posterior AccessPrior::posterior_of(const graph::DataGraph& graph, const Accesses& accesses, const BytesOf& bytes,
                                     std::size_t budget) {
   if (batches_++ % renewal == 0 || graph.edges() / 2 > edges_) {
     longest_ = select_by_degree(graph, bytes, budget, workers_).hot;
     count_lengths(graph, bytes);
     edges_ = graph.edges();
   }
-  const double all = accesses.empty() ? 0 : find(accesses, bytes);
+  const Findings found = find(accesses.lists, bytes);
+  const double all = found.times();
   if (all == 0) return {};
   double all_bytes = 0;
   for (const Length& length : lengths_) all_bytes += length.lists().bytes;
-  const Posterior posterior{expected_, all / static_cast<double>(accesses.size())};
+  // Lists of one length differ by chance, as the noise says. How much more they differ is the shape.
+  double differ = 0;
+  double squares = 0;
+  for (const Length& length : lengths_) {
+    const double times = length.look_ups.times();
+    if (times == 0) continue;
+    const double of_means = times * times / length.lists().count;
+    differ += length.squares - of_means;
+    for (std::size_t k = 0; k < drawn_kinds; ++k) differ -= accesses.noise[k] * length.look_ups.drawn[k];
+    squares += of_means;
+  }
+  const double shape = differ > 0 ? std::clamp(squares / differ, least_shape, most_shape) : most_shape;
+  const Posterior by_length{expected_, found, accesses.noise, length_shape};
   for (Length& length : lengths_) {
     const Lists lists = length.lists();
-    length.mean = lists.count == 0 ? 0 : posterior.times(all * lists.bytes / all_bytes, length.times) / lists.count;
+    length.mean = lists.count == 0 ? 0 : by_length.times(all * lists.bytes / all_bytes, length.look_ups) / lists.count;
   }
   workers_->for_each(expected_.size(), sum_grain, [&](unsigned, std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
@@ -70,28 +92,33 @@ Posterior AccessPrior::posterior_of(const graph::DataGraph& graph, std::span<con
       if (one.usual > 0) continue;
       // A list longer than all that were counted. It is taken as the only one of its length, and not found.
       const auto own = static_cast<double>(one.bytes);
-      one.usual = posterior.times(all * own / (all_bytes + own), 0);
+      one.usual = by_length.times(all * own / (all_bytes + own), {});
     }
   });
-  return posterior;
+  return {expected_, found, accesses.noise, shape};
 }
 
 // Merges what was found with the longest lists, and adds up the findings by length. Returns the sum of all look-ups.
-double AccessPrior::find(std::span<const Access> accesses, const BytesOf& bytes) {
+Findings AccessPrior::find(std::span<const Access> accesses, const BytesOf& bytes) {
   const Merge<Access, StoredVertex> merge(accesses, longest_);
   expected_.resize(merge.size());
   std::vector<Lengths> found(merge.parts());
-  std::vector<double> sums(merge.parts());
+  std::vector<Findings> sums(merge.parts());
   workers_->for_each(merge.parts(), 1, [&](unsigned, std::size_t first, std::size_t last) {
     for (std::size_t part = first; part < last; ++part) {
       merge.run(part, expected_, [&](const Access* access, const StoredVertex* longest) {
         const StoredVertex& at = access != nullptr ? access->at : *longest;
-        const Expected one{at, bytes(at), access != nullptr ? access->times : 0, 0};
-        sums[part] += one.found;
+        Expected one{at, bytes(at), {}, 0};
+        if (access != nullptr) {
+          one.found.drawn = access->drawn;
+          one.found.certain = std::max(0.0, access->times - one.found.times());
+        }
+        sums[part].add(one.found);
         if (access != nullptr && one.bytes > 0) {
           Length& length = found[part][length_of(one.bytes)];
           length.found.add({1, static_cast<double>(one.bytes)});
-          length.times += one.found;
+          length.look_ups.add(one.found);
+          length.squares += one.found.times() * one.found.times();
         }
         return one;
       });
@@ -99,13 +126,17 @@ double AccessPrior::find(std::span<const Access> accesses, const BytesOf& bytes)
   });
   for (std::size_t l = 0; l < lengths_.size(); ++l) {
     lengths_[l].found = {};
-    lengths_[l].times = 0;
+    lengths_[l].look_ups = {};
+    lengths_[l].squares = 0;
     for (const Lengths& part : found) {
       lengths_[l].found.add(part[l].found);
-      lengths_[l].times += part[l].times;
+      lengths_[l].look_ups.add(part[l].look_ups);
+      lengths_[l].squares += part[l].squares;
     }
   }
-  return std::accumulate(sums.begin(), sums.end(), 0.0);
+  Findings all;
+  for (const Findings& sum : sums) all.add(sum);
+  return all;
 }
 
 }  // namespace deltamatch::estimate

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -15,27 +16,47 @@
 
 namespace deltamatch::estimate {
 
+/// What walks found of a list's look-ups in a batch, or of several lists' together.
+struct Findings {
+  double certain = 0;                       ///< counted by visits that were certain: exact
+  std::array<double, drawn_kinds> drawn{};  ///< estimated from visits that were drawn
+
+  void add(const Findings& more) noexcept {
+    certain += more.certain;
+    for (std::size_t k = 0; k < drawn_kinds; ++k) drawn[k] += more.drawn[k];
+  }
+  [[nodiscard]] double times() const noexcept { return std::accumulate(drawn.begin(), drawn.end(), certain); }
+};
+
 /// How often a vertex's lists are expected to be looked up.
 struct Expected {
   StoredVertex at;
   std::size_t bytes;  ///< size in the cache; 0: it has none, and is skipped
-  double found;       ///< look-ups by the batch, as walks estimate
+  Findings found;     ///< look-ups by the batch, as walks estimate
   double usual;       ///< look-ups to expect by any batch of this size, before any walk
 };
 
 /// The expectations for a batch, ascending by vertex.
 struct Posterior {
   std::span<const Expected> lists;
-  double of_one = 1;  ///< the look-ups that one finding stands for
+  Findings all;                             ///< of all lists together
+  std::array<double, drawn_kinds> noise{};  ///< as in Accesses
+  double shape = 1;                         ///< of the prior: the less, the more lists of one length differ
 
-  /// The look-ups to expect of a list that usually has `usual` of them, and of which walks found `found`.
-  [[nodiscard]] double times(double usual, double found) const noexcept;
+  /// The look-ups to expect of a list that usually has `usual` of them, and of which walks found `found`. What is certain stays
+  /// as it is. So if all visits were certain, these are the look-ups found.
+  [[nodiscard]] double times(double usual, const Findings& found) const noexcept;
 };
 
 /// Estimates look-ups if few walks were made. These miss most lists that are looked up, and find many others by chance.
 ///
 /// Lists are reached along edges. So before any walk, a list's share of the look-ups is its share of all lists' bytes. The
 /// prior is a gamma distribution around that. What the walks found are counts drawn from it, so the posterior mean is known.
+/// The shape of the distribution follows from how much the findings of lists of the same length differ.
+///
+/// A finding is trusted as the probability of its visit says. A visit of probability p stands for 1 / p look-ups. So an
+/// estimate from such visits has a variance of 1 / p - 1 times itself, and none if they are certain. What each kind of visit
+/// finds is tempered by itself, since a list may be found by likely visits alone.
 ///
 /// The mean is computed twice. First it is computed for all lists of about the same length together, because walks find many of
 /// them. Then it is computed for each list, around the mean for its length.
@@ -43,10 +64,10 @@ class AccessPrior {
  public:
   /// `workers` must outlive it.
   explicit AccessPrior(Workers& workers) noexcept : workers_(&workers) {}
-  /// The expectations for a batch's accesses, which must ascend, and for the longest lists, as many as fit `budget`. From time
-  /// to time, and once the graph has more than doubled, the longest lists are searched and all lists counted by length. Valid
-  /// until the next call.
-  [[nodiscard]] Posterior posterior_of(const graph::DataGraph& graph, std::span<const Access> accesses, const BytesOf& bytes,
+  /// The expectations for a batch's accesses, whose lists must ascend, and for the longest lists, as many as fit `budget`. From
+  /// time to time, and once the graph has more than doubled, the longest lists are searched and all lists counted by length.
+  /// Valid until the next call.
+  [[nodiscard]] Posterior posterior_of(const graph::DataGraph& graph, const Accesses& accesses, const BytesOf& bytes,
                                        std::size_t budget);
   [[nodiscard]] std::size_t memory() const noexcept {
     return longest_.capacity() * sizeof(StoredVertex) + expected_.capacity() * sizeof(Expected);
@@ -55,7 +76,7 @@ class AccessPrior {
  private:
   Workers* workers_;
   void count_lengths(const graph::DataGraph& graph, const BytesOf& bytes);
-  double find(std::span<const Access> accesses, const BytesOf& bytes);
+  [[nodiscard]] Findings find(std::span<const Access> accesses, const BytesOf& bytes);
 
   unsigned batches_ = 0;
   std::uint64_t edges_ = 0;            // of the graph when its lists were counted
@@ -71,8 +92,9 @@ class AccessPrior {
   struct Length {   // lists of about the same length
     Lists counted;  // in the graph, some batches ago
     Lists found;    // in this batch
-    double times = 0;
-    double mean = 0;  // look-ups expected of one of them; 0 if no such list is known
+    Findings look_ups;
+    double squares = 0;  // of the look-ups found of each
+    double mean = 0;     // look-ups expected of one of them; 0 if no such list is known
     [[nodiscard]] Lists lists() const noexcept {
       return {std::max(counted.count, found.count), std::max(counted.bytes, found.bytes)};
     }

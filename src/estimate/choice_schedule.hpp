@@ -1,6 +1,8 @@
 // Decides when choosing what to cache is worth its time.
 #pragma once
 
+#include <algorithm>
+
 namespace deltamatch::estimate {
 
 /// Choosing means walking, ranking and moving lists. It may take a share of the time of matching. If a choice costs more than
@@ -20,9 +22,12 @@ class ChoiceSchedule {
   }
   /// Reports that a batch was matched. An unused part of its share is not saved for later.
   void matched(double seconds) noexcept {
+    if (batches_ == 0 && owed_ > 0) held_ = std::clamp(owed_ / (seconds * share_), 1.0, double{most_batches});
     owed_ = owed_ > seconds * share_ ? owed_ - seconds * share_ : 0;
     ++batches_;
   }
+  /// The batches for which a choice probably holds, by what the last one cost.
+  [[nodiscard]] double held() const noexcept { return held_; }
   /// Makes a choice due because the last one has become useless.
   void restart() noexcept { owed_ = 0; }
 
@@ -30,6 +35,7 @@ class ChoiceSchedule {
   double share_;
   double owed_ = 0;       // seconds of choosing that matching has not made up for yet
   unsigned batches_ = 0;  // since the last choice
+  double held_ = most_batches;
 };
 
 }  // namespace deltamatch::estimate

@@ -77,10 +77,11 @@ double Estimator::affordable(double walks) const noexcept {
 }
 
 const Accesses& Estimator::count(const graph::DataGraph& graph, std::span<const match::PassWork> passes,
-                                 std::span<const match::QueryTask> tasks, const match::Programs& programs) {
+                                 std::span<const match::QueryTask> tasks, const match::Programs& programs, Trace* trace) {
   load(graph, passes, tasks, programs);
   find_pieces(tasks, std::numeric_limits<double>::infinity());
-  round(Draw::all, 1, 0);
+  if (trace != nullptr) trace->assign(pieces_.size(), {});
+  round(Draw::all, 1, 0, trace);
   finish(1);
   result_.walks = 0;
   return result_;
@@ -317,8 +318,8 @@ void Estimator::clear() {
   }
 }
 
-// One round over all pieces.
-void Estimator::round(Draw draw, double walks, std::uint64_t number) {
+// One round over all pieces. `trace`: null, or what records it, by piece.
+void Estimator::round(Draw draw, double walks, std::uint64_t number, Trace* trace) {
   const double kept = std::min(1.0, walks / loops_);  // share of the loops' pieces from which a round without walks starts
   workers_->for_each(pieces_.size(), grain, [&](unsigned index, std::size_t begin, std::size_t end) {
     Worker& worker = state_[index];
@@ -340,6 +341,7 @@ void Estimator::round(Draw draw, double walks, std::uint64_t number) {
       }
       if (visit.walks == 0) continue;
       visit.scale *= thinned_;
+      worker.tally.trace = trace == nullptr ? nullptr : &(*trace)[i];
       if (!loops || piece.pass != pass) {
         pass = piece.pass;
         const match::Lists lists(graph_->base(), resolved_, graph_->directed(), passes_[pass].pass);
@@ -392,7 +394,7 @@ void Estimator::merge() {
       std::size_t kept = 0;
       for (std::size_t i = 0; i < part.size(); ++i) {
         if (kept > 0 && part[kept - 1].first == part[i].first) {
-          part[kept - 1].second += part[i].second;
+          part[kept - 1].second.add(part[i].second);
         } else {
           part[kept++] = part[i];
         }
@@ -407,7 +409,7 @@ double Estimator::least_access() {
   merge();
   Tally::Fixed least = 0;
   for (const auto& part : parts_) {
-    for (const auto& [key, sum] : part) least = least == 0 ? sum : std::min(least, sum);
+    for (const auto& [key, sum] : part) least = least == 0 ? sum.times() : std::min(least, sum.times());
   }
   return Tally::value(least);
 }
@@ -415,10 +417,20 @@ double Estimator::least_access() {
 void Estimator::finish(double divisor) {
   merge();
   result_.lists.clear();
+  std::array<Tally::Fixed, drawn_kinds> drawn{};
   for (const auto& part : parts_) {
     for (const auto& [key, sum] : part) {
-      result_.lists.push_back({stored_of(key), Tally::value(sum) / divisor});
+      Access& access = result_.lists.emplace_back(stored_of(key), Tally::value(sum.times()) / divisor);
+      for (std::size_t k = 0; k < drawn_kinds; ++k) {
+        access.drawn[k] = Tally::value(sum.drawn[k]) / divisor;
+        drawn[k] += sum.drawn[k];
+      }
     }
+  }
+  for (std::size_t k = 0; k < drawn_kinds; ++k) {
+    Tally::Fixed sum = 0;
+    for (const Worker& worker : state_) sum += worker.tally.deviations[k];
+    result_.noise[k] = drawn[k] == 0 ? 0 : Tally::value(sum) / Tally::value(drawn[k]) / divisor;
   }
   result_.plans.assign(first_program_.size(), {});
   for (std::size_t t = 0; t < first_program_.size(); ++t) {

@@ -67,6 +67,9 @@ struct Options {
 /// The number of walks in the paper's experiments.
 [[nodiscard]] double paper_walks(double anchors, double degree, double query_vertices) noexcept;
 
+/// The look-ups of an exact run by piece of work: an anchor or root, and a plan for it.
+using Trace = std::vector<std::vector<LookUp>>;
+
 /// Estimates batch after batch. `workers` must outlive it. Memory is kept between runs.
 class Estimator {
  public:
@@ -83,10 +86,10 @@ class Estimator {
   /// show how many partial matches to expect. No run repeats the draws of the run before.
   void matched(double seconds) noexcept;
 
-  /// Counts the accesses exactly by running the programs. Slow; for tests and for measuring coverage. Throws Error if a sum
-  /// exceeds 127 bits.
+  /// Counts the accesses exactly by running the programs. Slow; for tests and for measuring coverage. If `trace` is given, it
+  /// gets the look-ups of every piece of work in their order. Throws Error if a sum exceeds 127 bits.
   const Accesses& count(const graph::DataGraph& graph, std::span<const match::PassWork> passes,
-                        std::span<const match::QueryTask> tasks, const match::Programs& programs);
+                        std::span<const match::QueryTask> tasks, const match::Programs& programs, Trace* trace = nullptr);
 
   [[nodiscard]] const Options& options() const noexcept { return options_; }
   [[nodiscard]] std::size_t bytes() const noexcept;
@@ -99,7 +102,7 @@ class Estimator {
     std::uint32_t program;  // index into loaded_
     std::uint32_t degree;   // of the anchor or root, for sums with tables; 0: a program of loops
   };
-  using KeySum = std::pair<std::uint64_t, Tally::Fixed>;
+  using KeySum = std::pair<std::uint64_t, Tally::Sum>;
   struct Worker {
     match::Scratch scratch;
     SumScratch sets;
@@ -117,7 +120,7 @@ class Estimator {
   void add_anchors(std::span<const match::QueryTask> tasks, std::uint32_t pass, double wanted);
   void add_roots(std::span<const match::QueryTask> tasks, std::uint32_t pass);
   void clear();
-  void round(Draw draw, double walks, std::uint64_t number);
+  void round(Draw draw, double walks, std::uint64_t number, Trace* trace = nullptr);
   void pilot(double walks);
   void run_walks(double first);
   void run_even(double walks);

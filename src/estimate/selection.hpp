@@ -20,6 +20,12 @@ using BytesOf = std::function<std::size_t(const StoredVertex&)>;
 /// What a look-up that misses costs besides reading the list, in bytes that could be read instead.
 inline constexpr double miss_bytes = 128;
 
+/// What a selection is made for.
+struct Terms {
+  double miss = miss_bytes;
+  double batches = 1;  ///< for which it is to hold
+};
+
 struct Selection {
   std::vector<StoredVertex> hot;  ///< ascending, except that select_within orders by hops
   std::size_t bytes = 0;          ///< never above the budget

@@ -23,7 +23,7 @@ class Selector {
   explicit Selector(Workers& workers) noexcept : workers_(&workers) {}
   /// Selects what fits, as estimate::select does. `bytes` is also called for vertices that were selected for the previous batch
   /// and are not in the posterior.
-  Selection select(const Posterior& posterior, const BytesOf& bytes, std::size_t budget, double miss = miss_bytes);
+  Selection select(const Posterior& posterior, const BytesOf& bytes, std::size_t budget, const Terms& terms = {});
   [[nodiscard]] std::size_t memory() const noexcept {
     return (tracked_.capacity() + together_.capacity()) * sizeof(TrackedVertex);
   }

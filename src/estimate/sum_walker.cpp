@@ -336,9 +336,8 @@ void SumWalker::look_up(const std::vector<plan::Probe>& probes, double times) {
 void SumWalker::look_up(graph::QueryRelationId query_relation, std::span<const std::uint32_t> vertices, double times) {
   const graph::Resolved& where = partial_.lists().resolved(query_relation);
   if (where.store == nullptr) return;
-  const Tally::Fixed worth = Tally::fixed(times * worth_);
   for (const VertexId vertex : vertices) {
-    tally_->accesses[key_of({vertex, where.kind()})] += worth;
+    tally_->add(key_of({vertex, where.kind()}), times * worth_, (place_.scale - 1) * worth_);
   }
 }
 

@@ -35,13 +35,14 @@ void Walker::access(const plan::Node& node, const Visit& visit) {
 }
 
 void Walker::access(graph::QueryRelationId query_relation, plan::Position position, const Visit& visit) {
-  access(query_relation, partial_.at(position), static_cast<double>(visit.walks) * visit.scale * visit.part(position));
+  access(query_relation, partial_.at(position), visit, visit.part(position));
 }
 
-void Walker::access(graph::QueryRelationId query_relation, VertexId vertex, double times) {
+// Tallies the part of a look-up that falls on each partial match for which the visit stands.
+void Walker::access(graph::QueryRelationId query_relation, VertexId vertex, const Visit& visit, double part) {
   const graph::Resolved& where = partial_.lists().resolved(query_relation);
   if (where.store == nullptr) return;
-  tally_->accesses[key_of({vertex, where.kind()})] += Tally::fixed(times);
+  tally_->add(key_of({vertex, where.kind()}), static_cast<double>(visit.walks) * visit.scale * part, visit.scale - 1);
 }
 
 Signed Walker::run(const Loaded& loaded, const graph::Edge& anchor, Visit visit, Random& random) {
@@ -238,7 +239,7 @@ Signed Walker::edges(Visit visit) {
   match::Lists& lists = partial_.lists();
   for (std::uint32_t e = 0; e < query.edges.size(); ++e) {
     if (e == plan.anchor.edge) continue;
-    access(query.edges[e].query_relation[0], images_[query.edges[e].source], static_cast<double>(visit.walks) * visit.scale);
+    access(query.edges[e].query_relation[0], images_[query.edges[e].source], visit, 1);
   }
   if (draw_ != Draw::all) return 1;
   options_.resize(query.edges.size());

@@ -13,6 +13,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -68,11 +69,38 @@ class Tally {
   static Fixed fixed(double value) noexcept { return static_cast<Fixed>(value < 0x1p84 ? value * unit + 0.5 : 0x1p100); }
   static double value(Fixed sum) noexcept { return static_cast<double>(sum) / unit; }
 
-  boost::unordered_flat_map<std::uint64_t, Fixed> accesses;  ///< by key_of
-  std::vector<Fixed> partial_matches;                        ///< by node; programs one after the other
+  /// The look-ups of a list.
+  struct Sum {
+    Fixed certain = 0;                       ///< by partial matches that are visited in any case
+    std::array<Fixed, drawn_kinds> drawn{};  ///< by others, each times what it stands for
+    void add(const Sum& other) noexcept {
+      certain += other.certain;
+      for (std::size_t k = 0; k < drawn_kinds; ++k) drawn[k] += other.drawn[k];
+    }
+    [[nodiscard]] Fixed times() const noexcept { return std::accumulate(drawn.begin(), drawn.end(), certain); }
+  };
+
+  boost::unordered_flat_map<std::uint64_t, Sum> accesses;  ///< by key_of
+  std::array<Fixed, drawn_kinds> deviations{};             ///< variances of the sums of what is drawn
+  std::vector<Fixed> partial_matches;                      ///< by node; programs one after the other
+  std::vector<LookUp>* trace = nullptr;                    ///< if set, look-ups are also recorded there, in their order
+
+  /// Adds look-ups by a partial match that stands for itself and for `others` that are not visited.
+  void add(std::uint64_t key, double times, double others) {
+    Sum& sum = accesses[key];
+    if (others > 0) {
+      const std::size_t kind = drawn_kind(others);
+      sum.drawn[kind] += fixed(times);
+      deviations[kind] += fixed(times * others);
+    } else {
+      sum.certain += fixed(times);
+    }
+    if (trace != nullptr) trace->push_back({key, times});
+  }
 
   void clear(std::size_t nodes) {
     accesses.clear();
+    deviations = {};
     partial_matches.assign(nodes, 0);
   }
 };
@@ -116,7 +144,7 @@ class Walker {
   void access(const plan::Probe& probe, const Visit& visit);
   void access(const plan::Node& node, const Visit& visit);
   void access(graph::QueryRelationId query_relation, plan::Position position, const Visit& visit);
-  void access(graph::QueryRelationId query_relation, VertexId vertex, double times);
+  void access(graph::QueryRelationId query_relation, VertexId vertex, const Visit& visit, double part);
   [[nodiscard]] std::size_t index(const plan::Node& node) const noexcept {
     return static_cast<std::size_t>(&node - loaded_->program->program.nodes.data());
   }

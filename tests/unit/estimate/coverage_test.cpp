@@ -48,7 +48,7 @@ class Coverage : public testing::Test {
     Selector selector(workers_);
     const auto bytes_of = [this](const StoredVertex& at) { return bytes(at); };
     const auto limit = static_cast<std::size_t>(budget);
-    return top(selector.select(prior.posterior_of(world_.graph, found.lists, bytes_of, limit), bytes_of, limit).hot).coverage;
+    return top(selector.select(prior.posterior_of(world_.graph, found, bytes_of, limit), bytes_of, limit).hot).coverage;
   }
 
   World world_;

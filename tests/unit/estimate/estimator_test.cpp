@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <ostream>
 
@@ -458,7 +459,7 @@ TEST(Estimator, CoversTheMostAccessedListsOfAWholeGraph) {
         return at.store != graph::StoreKind::base ? 0 : 8 + std::size_t{4} * world.graph.degree(at.vertex);
       };
       std::vector<Access> expected;
-      const Posterior posterior = prior.posterior_of(world.graph, estimate.lists, bytes, 40000);
+      const Posterior posterior = prior.posterior_of(world.graph, estimate, bytes, 40000);
       for (const Expected& one : posterior.lists) {
         if (one.bytes > 0) expected.push_back({one.at, posterior.times(one.usual, one.found)});
       }
@@ -466,6 +467,54 @@ TEST(Estimator, CoversTheMostAccessedListsOfAWholeGraph) {
       EXPECT_GE(coverage(truth, estimate), 0.85) << pattern << (from == CountFrom::vertices ? " from vertices" : " from edges");
     }
   }
+}
+
+// If there are more walks than partial matches, all look-ups are counted. If there are few, most are estimated.
+TEST(Estimator, TellsWhatWasCountedAndWhatWasDrawn) {
+  World world({.vertices = 200, .edges = 2000, .inserted = 50, .removed = 50}, 54);
+  world.add(parse_pattern("(a)--(b)--(c)--(d)--(a)", "test"));
+  world.stage();
+  Workers workers(2);
+  for (const double walks : {1e6, 200.0}) {
+    Options options;
+    options.walks = walks;
+    options.least = 1;
+    options.round = 1e6;
+    Estimator estimator(workers, options);
+    Estimator exact(workers);
+    const Accesses& truth = exact.count(world.graph, world.passes, world.tasks, world.programs);
+    const Accesses& estimate = estimator.run(world.graph, world.passes, world.tasks, world.programs);
+    if (walks > 1000) {
+      EXPECT_EQ(estimate.lists, truth.lists);
+      EXPECT_EQ(estimate.noise, truth.noise);
+      continue;
+    }
+    double drawn = 0;
+    for (const Access& access : estimate.lists) {
+      const double of_list = std::accumulate(access.drawn.begin(), access.drawn.end(), 0.0);
+      drawn += of_list;
+      EXPECT_LE(of_list, access.times * (1 + 1e-9));
+    }
+    EXPECT_GT(drawn, estimate.total() / 2);
+    EXPECT_GT(*std::ranges::max_element(estimate.noise), 1);
+  }
+}
+
+TEST(Estimator, TracesTheLookUpsThatItCounts) {
+  World world({.vertices = 200, .edges = 2000, .inserted = 50, .removed = 50}, 55);
+  world.add(parse_pattern("(a)--(b)--(c)--(d)--(a)", "test"));
+  world.stage();
+  Workers workers(2);
+  Estimator estimator(workers);
+  Trace trace;
+  const Accesses& counted = estimator.count(world.graph, world.passes, world.tasks, world.programs, &trace);
+  EXPECT_EQ(trace.size(), counted.pieces);
+  std::map<StoredVertex, double> times;
+  for (const auto& piece : trace) {
+    for (const LookUp& one : piece) times[stored_of(one.key)] += one.times;
+  }
+  ASSERT_EQ(times.size(), counted.lists.size());
+  for (const Access& access : counted.lists) EXPECT_NEAR(times[access.at], access.times, 1e-2) << access.at.vertex;
 }
 
 TEST(Estimator, BeginsWithFewWalksThroughAWholeGraph) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <random>
 #include <span>
@@ -22,15 +23,16 @@ using testing::IsEmpty;
 constexpr StoredVertex at(VertexId vertex) { return {vertex, graph::StoreKind::base}; }
 
 // Lists of 72 bytes. Each look-up of a list that is not cached reads 200 bytes over the bus, so moving a list costs as much as
-// 20.5 look-ups. There are so many walks that they decide everything.
+// 20.84 look-ups. All look-ups are counted.
 class Selecting : public testing::Test {
  protected:
   static constexpr std::size_t one = 72;
-  static constexpr double sure = 1e-9;
   static std::size_t bytes(const StoredVertex&) { return one; }
-  static Expected found(VertexId vertex, double times) { return {at(vertex), one, times, 1}; }
-  std::vector<StoredVertex> select(const std::vector<Expected>& lists, std::size_t budget) {
-    return selector_.select({lists, sure}, bytes, budget).hot;
+  static Expected found(VertexId vertex, double times, double usual = 0) {
+    return {at(vertex), one, {.certain = times}, usual};
+  }
+  std::vector<StoredVertex> select(const std::vector<Expected>& lists, std::size_t budget, double batches = 1) {
+    return selector_.select({lists, {.certain = 1}, {}}, bytes, budget, {.batches = batches}).hot;
   }
 
   Workers workers_{1};
@@ -39,7 +41,7 @@ class Selecting : public testing::Test {
 
 TEST_F(Selecting, WhatIsThereStaysUnlessAnotherSavesMoreThanMovingItCosts) {
   EXPECT_THAT(select({found(1, 100), found(2, 101)}, one), ElementsAre(at(2)));
-  EXPECT_THAT(select({found(1, 110), found(2, 90)}, one), ElementsAre(at(2))) << "110 - 20.5 against 90";
+  EXPECT_THAT(select({found(1, 110), found(2, 90)}, one), ElementsAre(at(2))) << "110 - 20.84 against 90";
   EXPECT_THAT(select({found(1, 111), found(2, 90)}, one), ElementsAre(at(1)));
 }
 
@@ -47,20 +49,31 @@ TEST_F(Selecting, WhatIsThereStaysUnlessAnotherSavesMoreThanMovingItCosts) {
 // is what their length suggests.
 TEST_F(Selecting, RemembersWhatIsUsual) {
   EXPECT_THAT(select({found(1, 1000)}, one), ElementsAre(at(1)));
-  const std::vector<Expected> none{{at(1), one, 0, 1}, {at(2), one, 0, 100}};
+  // Nothing was counted, and the few visits that were drawn tell nothing.
+  const Findings few{.drawn = {0, 1}};
+  const std::array<double, drawn_kinds> noise{0, 1e9};
+  const std::vector<Expected> none{{at(1), one, {}, 1}, {at(2), one, {}, 100}};
   // 1 + (1000 - 1) / 4 is not more than what the other's length suggests. What was found before counts.
-  EXPECT_THAT(selector_.select({none, 1e9}, bytes, one).hot, ElementsAre(at(1)));
-  const std::vector<Expected> more{{at(1), one, 0, 1}, {at(2), one, 0, 300}};
-  EXPECT_THAT(selector_.select({more, 1e9}, bytes, one).hot, ElementsAre(at(2)));
+  EXPECT_THAT(selector_.select({none, few, noise}, bytes, one).hot, ElementsAre(at(1)));
+  const std::vector<Expected> more{{at(1), one, {}, 1}, {at(2), one, {}, 300}};
+  EXPECT_THAT(selector_.select({more, few, noise}, bytes, one).hot, ElementsAre(at(2)));
 }
 
 TEST_F(Selecting, FillsRoomWithWhatIsUsedOverSomeBatchesAndMovesNothingElse) {
-  EXPECT_THAT(select({found(1, 0.3), found(2, 0.4), found(3, 30)}, 1000), ElementsAre(at(2), at(3)))
-      << "60 bytes are less than its share of a move, 80 more, and 6000 more than all of it";
-  EXPECT_THAT(select({found(1, 0.3), found(2, 0.1), found(3, 0.1)}, 1000), ElementsAre(at(2), at(3))) << "they are there";
+  EXPECT_THAT(select({found(1, 0, 0.4), found(2, 0, 0.5), found(3, 30)}, 1000), ElementsAre(at(2), at(3)))
+      << "in 63 batches 0.4 are less than a move, 0.5 less a quarter are more, and 30 are more at once";
+  EXPECT_THAT(select({found(1, 0, 0.4), found(2, 0.1), found(3, 0.1)}, 1000), ElementsAre(at(2), at(3))) << "they are there";
   EXPECT_THAT(select({found(1, 2), found(2, 0.1), found(3, 0.1)}, 3 * one), ElementsAre(at(1), at(2), at(3)));
   EXPECT_THAT(select({found(1, 2), found(2, 0.1), found(3, 0.1), found(4, 19)}, 3 * one), ElementsAre(at(1), at(2), at(3)))
       << "there is no room, and it is not worth a move by this batch alone";
+}
+
+// A choice that holds for long goes by what is usual. What this batch looks up counts for little more than one batch.
+TEST_F(Selecting, AChoiceThatHoldsIsMadeForTheBatchesToCome) {
+  const std::vector<Expected> lists{found(1, 100, 0), found(2, 30, 60)};
+  Selector fresh(workers_);
+  EXPECT_THAT(fresh.select({lists, {.certain = 1}, {}}, bytes, one, {.batches = 1}).hot, ElementsAre(at(1)));
+  EXPECT_THAT(select(lists, one, 64), ElementsAre(at(2)));
 }
 
 TEST_F(Selecting, ForgetsWhatIsNotLookedUpAnyMoreAndWhatTakesNothing) {
@@ -75,13 +88,13 @@ TEST_F(Selecting, ForgetsWhatIsNotLookedUpAnyMoreAndWhatTakesNothing) {
 TEST_F(Selecting, KnowsWhatIsThereWhereTheMergeIsParted) {
   std::vector<Expected> lists;
   for (VertexId v = 0; v < 20'000; ++v) {
-    lists.push_back(found(v, 10));
-    for (VertexId gap = 0; gap < v % 4; ++gap) lists.push_back({at(v), 0, 10, 1});
+    lists.push_back(found(v, 100));
+    for (VertexId gap = 0; gap < v % 4; ++gap) lists.push_back({at(v), 0, {.certain = 100}, 1});
   }
   std::vector<StoredVertex> lesser;
   for (VertexId v = 0; v < 10'000; ++v) lesser.push_back(at(v));
   EXPECT_EQ(select(lists, 10'000 * one), lesser) << "all are worth the same";
-  for (Expected& list : lists) list.found = list.at.vertex < 10'000 ? 10 : 11;
+  for (Expected& list : lists) list.found.certain = list.at.vertex < 10'000 ? 100 : 110;
   EXPECT_EQ(select(lists, 10'000 * one), lesser) << "none is worth a move";
 }
 
@@ -109,14 +122,17 @@ TEST(Selector, MergesAllThatIsKnownWhateverTheThreads) {
   AccessPrior priors[] = {AccessPrior(single), AccessPrior(several)};
   Selector selectors[] = {Selector(single), Selector(several)};
   for (unsigned batch = 0; batch < 4; ++batch) {
-    std::vector<Access> found;
+    Accesses accesses;
+    accesses.noise = {0, 25};
+    std::vector<Access>& found = accesses.lists;
     for (VertexId v = batch; v < 90'000; v += 1 + random() % (batch == 3 ? 4000 : 6)) {
-      found.push_back({at(v), static_cast<double>(1 + random() % 50)});
+      const auto times = static_cast<double>(1 + random() % 50);
+      found.push_back({at(v), times, {0, times}});
     }
     Selection selections[2];
     std::map<VertexId, Expected> expected[2];
     for (unsigned w = 0; w < 2; ++w) {
-      const Posterior tempered = priors[w].posterior_of(world.graph, found, bytes, sum / 4);
+      const Posterior tempered = priors[w].posterior_of(world.graph, accesses, bytes, sum / 4);
       VertexId last = 0;
       for (const Expected& one : tempered.lists) {
         EXPECT_LE(last, one.at.vertex);
@@ -130,12 +146,12 @@ TEST(Selector, MergesAllThatIsKnownWhateverTheThreads) {
     ASSERT_EQ(expected[0].size(), expected[1].size());
     for (const auto& [vertex, one] : expected[0]) {
       const Expected& other = expected[1].at(vertex);
-      ASSERT_EQ(one.found, other.found);
+      ASSERT_EQ(one.found.times(), other.found.times());
       ASSERT_EQ(one.usual, other.usual);
     }
     for (const Access& access : found) {
       const auto one = expected[0].find(access.at.vertex);
-      const double told = one == expected[0].end() ? 0 : one->second.found;
+      const double told = one == expected[0].end() ? 0 : one->second.found.times();
       EXPECT_EQ(told, sizes[access.at.vertex] == 0 ? 0 : access.times) << "vertex " << access.at.vertex;
     }
     EXPECT_EQ(selections[0].hot, selections[1].hot);
@@ -160,6 +176,23 @@ TEST(ChoiceSchedule, AChoiceHoldsUntilMatchingHasMadeUpForIt) {
   pace.chose(50);
   pace.restart();
   EXPECT_TRUE(pace.due());
+}
+
+TEST(ChoiceSchedule, TellsForHowLongAChoiceProbablyHolds) {
+  ChoiceSchedule pace(0.1);
+  EXPECT_EQ(pace.held(), ChoiceSchedule::most_batches) << "nothing shows yet";
+  pace.chose(2);
+  pace.chose(1);
+  pace.matched(5);
+  EXPECT_EQ(pace.held(), 6);
+  pace.matched(50);
+  EXPECT_EQ(pace.held(), 6);
+  pace.chose(1);
+  pace.matched(100);
+  EXPECT_EQ(pace.held(), 1);
+  pace.chose(1);
+  pace.matched(0);
+  EXPECT_EQ(pace.held(), ChoiceSchedule::most_batches);
 }
 
 TEST(ChoiceSchedule, NoChoiceHoldsForEver) {
