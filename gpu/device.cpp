@@ -60,9 +60,8 @@ Device::~Device() {
 }
 
 void Device::prepare(const FlatPrograms& flat, std::uint32_t share, std::uint32_t shares, const GpuSettings& options,
-                     const graph::DataGraph& graph, bool fills) {
+                     const graph::DataGraph& graph) {
   use();
-  fills_ = fills;
   stopping_ = false;
   lists_ = false;
   parts_.clear();
@@ -111,7 +110,7 @@ void Device::prepare(const FlatPrograms& flat, std::uint32_t share, std::uint32_
 
 void Device::add_part(const FlatWork& work, bool sums, std::uint32_t share, std::uint32_t shares) {
   if (work.empty()) return;
-  const KernelKind kind{sums, fills_ && mirror_->view().ring.words != nullptr};
+  const KernelKind kind{sums, mirror_->view().ring.words != nullptr};
   Part part{&work, kind, make_layout(work.needs, sums, work.weighted).value(), {}, 0, 0, 0, 0};
   part.grid = fit_grid(part.layout, part.kind);
   if (part.grid.warps() > DemandRing::most_warps) {

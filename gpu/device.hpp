@@ -52,10 +52,10 @@ class Device {
   void use() const { check(cudaSetDevice(ordinal_), "cudaSetDevice"); }
   [[nodiscard]] DeviceGraph& mirror() noexcept { return *mirror_; }
 
-  /// Takes and lays out the memory for share number `share` of the work. `fills`: kernels fill the ring, if there is one.
+  /// Takes and lays out the memory for share number `share` of the work.
   /// Throws DeviceOutOfMemory.
   void prepare(const FlatPrograms& flat, std::uint32_t share, std::uint32_t shares, const GpuSettings& options,
-               const graph::DataGraph& graph, bool fills);
+               const graph::DataGraph& graph);
 
   /// Queues the prepared work. Does not wait and takes no memory.
   void launch(const FlatPrograms& flat, const GpuSettings& options);
@@ -173,7 +173,6 @@ class Device {
   PinnedMemory<unsigned> stop_;  // source of the copy that signals stop
   bool stopping_ = false;
   bool lists_ = false;
-  bool fills_ = false;  // kernels copy missed lists to the ring, if there is one
   Pages pages_{};
   std::uint32_t page_capacity_ = 0;
   PinnedMemory<std::uint32_t> page_memory_;

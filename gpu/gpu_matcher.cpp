@@ -186,7 +186,7 @@ class GpuMatcher final : public match::Matcher {
     bool launched = false;
     try {
       for (std::uint32_t d = 0; d < shares; ++d) {
-        devices[d]->prepare(flat_, d, shares, options_, graph, mirrors_.fills_ring());
+        devices[d]->prepare(flat_, d, shares, options_, graph);
       }
       for (const auto& device : devices) device->launch(flat_, options_);
       launched = true;

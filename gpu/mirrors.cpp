@@ -23,8 +23,6 @@ constexpr double first_walks = 0x1p12;
 
 // Choosing what to cache may take this share of the matching time.
 constexpr double choice_share = 0.05;
-// The part of a cache that kernels fill with lists that they miss. The rest holds what walks choose.
-constexpr double default_ring_share = 0.5;
 
 // Whether the number of walks may follow the matching time. With paper and formula, time can only end the walks early.
 bool follows_time(const GpuOptions& options) {
@@ -180,7 +178,8 @@ void Mirrors::open_devices() {
   wanted.reserve_bytes = reserve_bytes;
   wanted.cache_bytes = options_.memory;
   if (policy_ == CachePolicy::random_walk) {
-    wanted.ring_share = options_.testing.ring_share == 0 ? default_ring_share : std::max(0.0, options_.testing.ring_share);
+    // Kernels fill this part with lists that they miss. The rest holds what walks choose.
+    wanted.ring_share = tries_shares() ? ring_trial_.share() : std::max(0.0, options_.testing.ring_share);
   }
   // If mirrors share a device, the first must not take all of its memory.
   const std::set<int> distinct(options_.devices.begin(), options_.devices.end());
@@ -200,7 +199,7 @@ bool Mirrors::chosen_for(const match::QueryTask& task) const noexcept {
   return std::ranges::binary_search(chosen_queries_, task.query->id);
 }
 
-// Whether every batch needs its own choice: the number of walks does not follow time, hops are counted from the batch, or a
+// Whether every batch needs its own choice. So it is if walks do not follow time, if hops are counted from the batch, or if a
 // test makes the devices forget.
 bool Mirrors::always_chooses() const noexcept {
   return policy_ == CachePolicy::k_hop || !follows_time(options_) || options_.testing.forgets;
@@ -214,6 +213,16 @@ bool Mirrors::must_choose(const graph::DataGraph& graph, std::span<const match::
   return !std::ranges::all_of(tasks, [&](const match::QueryTask& task) { return chosen_for(task); });
 }
 
+// A test or a measurement may state the ring's share.
+bool Mirrors::tries_shares() const noexcept { return policy_ == CachePolicy::random_walk && options_.testing.ring_share == 0; }
+
+// Gives all rings the share that is being tried. Returns false if they have it.
+bool Mirrors::divide() noexcept {
+  bool some = false;
+  for (const auto& device : devices_) some = device->mirror().divide(ring_trial_.share()) || some;
+  return some;
+}
+
 std::uint64_t Mirrors::held() const noexcept {
   std::uint64_t vertices = 0;
   for (const auto& device : devices_) vertices += device->mirror().statistics().cached_vertices;
@@ -224,7 +233,8 @@ void Mirrors::estimate(const graph::DataGraph& graph, std::span<const match::Pas
                        std::span<const match::QueryTask> tasks, const match::Programs& programs) {
   chooses_ = false;
   if (storage_ != Storage::cached) return;
-  const bool lost = held() < chosen_vertices_ / 2;
+  divided_ = tries_shares() && divide();
+  const bool lost = divided_ || held() < chosen_vertices_ / 2;
   if (lost) selector_ = estimate::Selector(*workers_);  // what it knows of is no longer cached
   if (lost || must_choose(graph, tasks)) schedule_.restart();
   chooses_ = schedule_.due();
@@ -253,7 +263,9 @@ void Mirrors::refresh(const graph::DataGraph& graph, std::span<const graph::Reso
   if (!chooses_) return;
   const auto start = Clock::now();
   choose(graph, passes, tasks);
-  schedule_.chose(seconds_since(start));
+  const double seconds = seconds_since(start);
+  schedule_.chose(seconds);
+  if (divided_) ring_trial_.divided(seconds);
 }
 
 void Mirrors::choose(const graph::DataGraph& graph, std::span<const match::PassWork> passes,
@@ -305,9 +317,6 @@ const GraphView* Mirrors::resident() {
   first.wait();
   return &first.mirror().view();
 }
-
-// If a test or a measurement states the ring's share, it is always filled.
-bool Mirrors::fills_ring() const noexcept { return options_.testing.ring_share != 0 || ring_trial_.fills(); }
 
 void Mirrors::matched(double seconds, std::uint64_t anchors) {
   ring_trial_.matched(seconds, anchors);

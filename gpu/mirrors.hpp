@@ -56,8 +56,6 @@ class Mirrors {
   /// Does the same as follow. If a new choice is due, it also refreshes the caches.
   void refresh(const graph::DataGraph& graph, std::span<const graph::Resolved> resolved,
                std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks);
-  /// Whether kernels are to fill the rings of the devices in this batch.
-  [[nodiscard]] bool fills_ring() const noexcept;
   /// Reports how long the loops from so many anchors took. The next batch's walks may take a share of that.
   void matched(double seconds, std::uint64_t anchors);
   /// Counts the kernels' look-ups for statistics. Needs GpuOptions::measure.
@@ -86,6 +84,8 @@ class Mirrors {
   void open_devices();
   void close_devices() noexcept;
   [[nodiscard]] std::uint64_t held() const noexcept;
+  [[nodiscard]] bool tries_shares() const noexcept;
+  [[nodiscard]] bool divide() noexcept;
   [[nodiscard]] bool chosen_for(const match::QueryTask& task) const noexcept;
   [[nodiscard]] bool always_chooses() const noexcept;
   [[nodiscard]] bool must_choose(const graph::DataGraph& graph, std::span<const match::QueryTask> tasks) const;
@@ -101,6 +101,7 @@ class Mirrors {
   const estimate::Accesses* estimated_ = nullptr;
   estimate::ChoiceSchedule schedule_;
   RingTrial ring_trial_;
+  bool divided_ = false;                       // this batch divides the cache between walks and kernels anew
   bool chooses_ = false;                       // this batch makes a new choice; otherwise the last one holds
   std::vector<std::uint64_t> chosen_queries_;  // ids of the queries of the last choice, ascending
   std::uint64_t chosen_vertices_ = 0;          // vertices in the caches after the last choice

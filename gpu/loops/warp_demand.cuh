@@ -5,13 +5,12 @@
 #pragma once
 
 #include "gpu/loops/warp_views.cuh"
+#include "gpu/mirror/ring_shape.hpp"
 
 namespace deltamatch::gpu::device {
 
 // Clocks after which a warp announces a new epoch between two lists, so that others can fill the ring.
 inline constexpr long long longest_reading = 1 << 20;
-// Blocks of up to so many granules are copied when they are first missed.
-inline constexpr std::uint32_t short_granules = 512;
 // Loads that a lane has in flight while it copies.
 inline constexpr std::uint32_t copies = 4;
 // Places that a lane looks at together when it empties a segment. A warp does so whenever so many blocks have been copied.
@@ -258,9 +257,9 @@ __device__ void copy_blocks(const Warp<kind>& warp, const uint4* block, std::uin
 // Whether to copy a block another time. Most look-ups search a few lines of a long list. So it is copied when it has been
 // missed about as often as it is longer than a short one.
 __device__ inline bool is_put_off(std::uint32_t granules) {
-  if (granules <= short_granules) return false;
+  if (granules <= RingShape::short_granules) return false;
   const auto draw = static_cast<std::uint32_t>(clock64() >> 4) * 0x9e3779b1U;
-  return __umulhi(draw, granules) >= short_granules;
+  return __umulhi(draw, granules) >= RingShape::short_granules;
 }
 
 // Copies the lists of this lane's vertex to the ring, if they are `wanted` and lie in host memory. No other lane may want the

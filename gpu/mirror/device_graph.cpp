@@ -58,6 +58,14 @@ std::size_t DeviceGraph::packed_bytes(HotVertex vertex) const noexcept {
   return mirror.granules[vertex.vertex] * (DeviceArena::granule * sizeof(std::uint32_t));
 }
 
+bool DeviceGraph::divide(double ring_share) noexcept {
+  Impl& impl = *impl_;
+  if (impl.options.storage != Storage::cached || ring_share == impl.options.ring_share) return false;
+  impl.options.ring_share = ring_share;
+  impl.dividing = true;
+  return true;
+}
+
 void DeviceGraph::forget() noexcept { impl_->forgetting = impl_->options.storage == Storage::cached; }
 
 bool DeviceGraph::holds(HotVertex vertex) const noexcept {
@@ -70,14 +78,10 @@ bool DeviceGraph::shrink() {
   Impl& impl = *impl_;
   if (impl.options.storage != Storage::cached || impl.pool.bytes() == 0) return false;
   impl.sound = false;
-  impl.ops->drain();
   const std::size_t half = (impl.pool.bytes() + impl.ring_words.bytes()) / 2;
-  impl.pool.release();
-  impl.release_ring();
+  impl.release_cache();
   impl.cache_limit = half < least_cache_bytes ? 0 : half;
   impl.counts.reduced = true;
-  impl.has_pool = false;
-  impl.plan = CachePlan();
   return true;
 }
 
@@ -118,6 +122,10 @@ void DeviceGraph::Impl::begin(const graph::DataGraph& graph, std::span<const gra
   followed = &graph;
   const auto of_graph = graph.stores();
   for (unsigned s = 0; s < stores; ++s) follow(s, of_graph[s], reads[s]);
+  if (std::exchange(dividing, false)) {
+    empty_cache();
+    release_cache();
+  }
   if (std::exchange(forgetting, false)) empty_cache();
   for (Mirror& mirror : mirrors) reserve_rows(mirror);
   if (options.storage == Storage::cached) make_pool();
@@ -237,6 +245,15 @@ void DeviceGraph::Impl::reserve_rows(Mirror& mirror) {
 std::size_t DeviceGraph::Impl::spare_bytes() {
   const std::size_t free = ops->free_bytes();
   return std::max(free / 2, free - std::min(free, options.reserve_bytes));
+}
+
+// Gives the memory of the cache back. The next begin takes some again.
+void DeviceGraph::Impl::release_cache() {
+  ops->drain();
+  pool.release();
+  release_ring();
+  has_pool = false;
+  plan = CachePlan();
 }
 
 // Takes memory for the cache, after the rows have theirs.

@@ -77,6 +77,9 @@ class DeviceGraph {
   /// stay for any number of batches, even if their lists change. A few may lose their place if there is no room.
   void select(std::span<const HotVertex> hot);
 
+  /// Gives kernels another share of the cache to fill themselves. The next begin finds the cache empty. Returns false if the
+  /// share is as before. Storage::cached only.
+  bool divide(double ring_share) noexcept;
   /// Makes the next begin find the cache empty, as if nothing had been selected before. Storage::cached only.
   void forget() noexcept;
 

@@ -164,6 +164,7 @@ struct DeviceGraph::Impl {
   void make_room(const BlockShape& shape);
   void reserve_rows(Mirror& mirror);
   [[nodiscard]] std::size_t spare_bytes();
+  void release_cache();
   void make_pool();
   void make_ring(std::size_t bytes);
   void release_ring() noexcept;
@@ -217,6 +218,7 @@ struct DeviceGraph::Impl {
   Buffer ring_notes;  // its state, what warps announce, and what its segments hold
   DemandState ring_start{};
   bool forgetting = false;  // at the next begin
+  bool dividing = false;    // the same
   CachePlan plan;
   GraphView view{};
   bool sound = false;  // the last begin and select succeeded

@@ -1,24 +1,16 @@
 // The ring that kernels fill with lists that they miss. The mirror gives it memory, and takes places of vertices back whose
 // lists have changed (DeviceOps::scatter_rows).
-#include <algorithm>
-
 #include "gpu/mirror/device_graph_impl.hpp"
+#include "gpu/mirror/ring_shape.hpp"
 
 namespace deltamatch::gpu {
 
 namespace {
 
 constexpr std::size_t least_ring_bytes = std::size_t{1} << 16;
-// A segment is emptied as a whole, so many segments lose little. Each must hold many blocks, since its end is left empty.
-constexpr std::uint32_t least_segments = 8;
-constexpr std::uint32_t most_segments = 64;
-constexpr std::uint32_t one_ahead_of = 4;  // a quarter of the segments is emptied ahead
-constexpr std::size_t segment_bytes = std::size_t{1} << 16;
-// The longest list that is copied has about 131,072 entries.
-constexpr std::uint32_t most_granules = 1U << 15;
 // Short lists may need less than this. Then a segment holds fewer blocks than would fit.
 constexpr std::uint32_t block_granules = 4;
-constexpr std::size_t granule_bytes = DemandRing::granule_words * sizeof(std::uint32_t);
+static_assert(RingShape::granule_bytes == DemandRing::granule_words * sizeof(std::uint32_t));
 
 }  // namespace
 
@@ -26,13 +18,14 @@ constexpr std::size_t granule_bytes = DemandRing::granule_words * sizeof(std::ui
 void DeviceGraph::Impl::make_ring(std::size_t bytes) {
   release_ring();
   if (bytes < least_ring_bytes) return;
+  const RingShape shape(bytes);
   DemandRing ring{};
-  ring.segments = static_cast<std::uint32_t>(std::clamp<std::size_t>(bytes / segment_bytes, least_segments, most_segments));
-  ring.segments_ahead = ring.segments / one_ahead_of;
-  ring.segment_granules = static_cast<std::uint32_t>(bytes / granule_bytes / ring.segments);
+  ring.segments = shape.segments;
+  ring.segments_ahead = shape.segments_ahead;
+  ring.segment_granules = shape.segment_granules;
   ring.segment_blocks = ring.segment_granules / block_granules;
-  ring.most_granules = std::min(most_granules, ring.segment_granules / 2);
-  ring.bytes = std::uint64_t{ring.segments} * ring.segment_granules * granule_bytes;
+  ring.most_granules = shape.most_granules;
+  ring.bytes = std::uint64_t{ring.segments} * ring.segment_granules * RingShape::granule_bytes;
   ring_words.reserve(ring.bytes);
   Parts parts;
   const std::size_t state_at = parts.add<DemandState>(1);
@@ -53,7 +46,7 @@ void DeviceGraph::Impl::make_ring(std::size_t bytes) {
                 .epoch = 1,
                 .lock = 0};
   view.ring = ring;
-  mirrors[0].valid_rows = 0;  // so that it is cleared
+  if (mirrors[0].valid_rows != 0) clear_ring();  // otherwise it is cleared with the rows
 }
 
 void DeviceGraph::Impl::release_ring() noexcept {

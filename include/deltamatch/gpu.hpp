@@ -15,8 +15,8 @@ namespace deltamatch {
 /// Which neighbour lists are in device memory while a batch is matched. The kernel reads all others from host memory.
 enum class CachePolicy : std::uint8_t {
   automatic,  ///< resident if the graph fits, else random_walk
-  /// Half of the memory: lists that save most bus traffic for their size, estimated by random walks through the batch's plans.
-  /// The other half: lists that kernels have missed lately.
+  /// Lists that save most bus traffic for their size, estimated by random walks through the batch's plans, and lists that
+  /// kernels have missed lately. Which share each of them has is found by measurement.
   random_walk,
   degree,    ///< the longest lists
   k_hop,     ///< lists that the batch's matches can reach, nearest first

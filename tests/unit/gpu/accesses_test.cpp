@@ -41,7 +41,7 @@ Distance distance(World& world, GpuTables tables) {
   Device device(0, {.storage = Storage::resident}, workers);
   device.use();
   device.mirror().begin(world.graph, resolved);
-  device.prepare(flat, 0, 1, options, world.graph, false);
+  device.prepare(flat, 0, 1, options, world.graph);
   device.launch(flat, options);
   const auto none_listed = [](const std::uint32_t*) { ADD_FAILURE() << "nothing is listed"; };
   do {

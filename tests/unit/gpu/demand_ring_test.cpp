@@ -31,6 +31,11 @@ class DemandRingTest : public testing::Test {
     mirror_->begin(graph_.graph(), graph_.graph().resolved());
     ops_->drain();
   }
+  std::uint64_t bytes_to_begin() {
+    const std::uint64_t before = mirror_->statistics().copied_bytes;
+    begin();
+    return mirror_->statistics().copied_bytes - before;
+  }
   [[nodiscard]] const DemandRing& ring() const { return mirror_->view().ring; }
   [[nodiscard]] const Row& row(std::uint32_t vertex) const { return mirror_->view().stores[0].rows[vertex]; }
   [[nodiscard]] std::uint32_t vertices() const { return mirror_->view().stores[0].vertices; }
@@ -127,6 +132,37 @@ TEST_F(DemandRingTest, TakesItsShareOfTheCache) {
   begin();
   EXPECT_EQ(ring().words, nullptr);
   EXPECT_GT(mirror_->cache_bytes(), cache_bytes * 7 / 8);
+}
+
+// Kernels get another share of the cache. Nothing of what was there is found any more, and rows lead where lists are.
+TEST_F(DemandRingTest, IsDividedAnew) {
+  make_mirror(0.5);
+  graph_.grow(500);
+  graph_.stage(3000, 100);
+  graph_.settle();
+  graph_.stage(10, 50);
+  for (const double share : {0.25, 0.0, 0.875, 0.5}) {
+    begin();
+    mirror_->select(graph_.hot(10));
+    const std::uint64_t sent = bytes_to_begin();
+    if (ring().words != nullptr) fill();
+    ASSERT_GT(mirror_->statistics().cached_vertices, 0U);
+    EXPECT_TRUE(mirror_->divide(share));
+    EXPECT_FALSE(mirror_->divide(share)) << "it is that already";
+    EXPECT_LT(bytes_to_begin(), sent + vertices() * sizeof(Row) / 2) << "few rows change";
+    EXPECT_EQ(mirror_->statistics().cached_vertices, 0U);
+    EXPECT_EQ(mirror_->statistics().cache_bytes, cache_bytes);
+    for (std::uint32_t vertex = 0; vertex < vertices(); ++vertex) ASSERT_EQ(row(vertex).shape & Row::cached_bit, 0U) << vertex;
+    if (share == 0) {
+      EXPECT_EQ(ring().words, nullptr);
+      continue;
+    }
+    EXPECT_NEAR(static_cast<double>(ring().bytes), share * cache_bytes, cache_bytes / 64.0);
+    EXPECT_EQ(filled(), 0U);
+    EXPECT_EQ(ring().state->cursor >> 32, ring().segments);
+    EXPECT_TRUE(std::all_of(ring().announced, ring().announced + DemandRing::most_warps,
+                            [](std::uint32_t epoch) { return epoch == DemandRing::idle; }));
+  }
 }
 
 }  // namespace
