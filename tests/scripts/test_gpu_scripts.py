@@ -68,7 +68,7 @@ class GpuBench(unittest.TestCase):
         other = subprocess.run([pathlib.Path(BENCH).parents[1] / "bin" / "bench_caching", "--queries", QUERIES / "plain" / "q1-house.graph",
                                 "--policies", "k_hop"], capture_output=True, text=True, check=False)
         self.assertEqual(other.returncode, 1)
-        self.assertIn("'k_hop' is not offered; take degree, k-hop, random-walk or truth", other.stderr)
+        self.assertIn("'k_hop' is not offered; take none, degree, k-hop, random-walk or truth", other.stderr)
         self.assertEqual(len({line["look_ups"] for line in found.values()}), 1, "the batches are the same")
         for (policy, budget), line in found.items():
             self.assertLessEqual(line["cached_bytes"], budget)
