@@ -62,6 +62,7 @@ struct KnownLanes {
 
 struct Worker {
   Scratch scratch;
+  KeptSets kept;
   TablePool<std::uint64_t> narrow;
   TablePool<Count> wide;
   std::vector<QueryResult> results;
@@ -79,9 +80,12 @@ struct Worker {
 
 class CpuMatcher final : public Matcher {
  public:
-  CpuMatcher(Workers& workers, const SpaceLimits& limits)
+  CpuMatcher(Workers& workers, const SpaceLimits& limits, const KeepRule& rule)
       : workers_(&workers), state_(workers.size()), planner_(workers), busy_threads_(workers.size()), limits_(limits) {
-    for (Worker& worker : state_) worker.space = CandidateSpace(limits);
+    for (Worker& worker : state_) {
+      worker.space = CandidateSpace(limits);
+      worker.kept = KeptSets(rule);
+    }
   }
 
   void match(const graph::DataGraph& graph, std::span<const PassWork> passes, std::span<const QueryTask> tasks,
@@ -126,7 +130,7 @@ class CpuMatcher final : public Matcher {
   [[nodiscard]] std::size_t bytes() const noexcept override {
     std::size_t sum = pieces_.capacity() * sizeof(Piece) + shares_.capacity() * sizeof(ShareSum) + time_lists_.bytes();
     for (const Worker& worker : state_) {
-      sum += worker.scratch.bytes() + worker.narrow.bytes() + worker.wide.bytes() + worker.space.bytes();
+      sum += worker.scratch.bytes() + worker.kept.bytes() + worker.narrow.bytes() + worker.wide.bytes() + worker.space.bytes();
       for (const QueryResult& result : worker.results) {
         sum += (result.records.words.capacity() + result.records.plans.capacity()) * sizeof(std::uint32_t);
       }
@@ -284,6 +288,7 @@ class CpuMatcher final : public Matcher {
     for (Worker& worker : state_) {
       worker.known.clear();
       worker.known.resize(families_ ? families_->groups() : 0);
+      worker.kept.resize(vertices_);
       worker.narrow.resize(vertices_);
       worker.wide.resize(vertices_);
       worker.results.resize(tasks.size());
@@ -306,7 +311,7 @@ class CpuMatcher final : public Matcher {
       busy_threads_.begin((pieces_.size() + grain - 1) / grain);
       workers_->for_each(pieces_.size(), grain, [&](unsigned index, std::size_t begin, std::size_t end) {
         Worker& worker = state_[index];
-        Partial partial(Lists(graph.base(), resolved, graph.directed(), pass), worker.scratch);
+        Partial partial(Lists(graph.base(), resolved, graph.directed(), pass), worker.scratch, &worker.kept);
         Summation summation(partial, worker.narrow, worker.wide);
         busy_threads_.take();
         const auto run_query = [&](const auto& own) {
@@ -389,7 +394,7 @@ class CpuMatcher final : public Matcher {
     if (piece.share.index == 0 && piece.rest == 0) ++worker.results[piece.plan.task].plans[piece.plan.plan].anchors;
     partial.begin(task.plans->plans[piece.plan.plan], anchor);
     const bool notes = noting_ && piece.rest == 0 && !task.query->conditional();
-    if (notes) partial.lists().begin(pass);
+    if (notes) partial.read_as(pass);
     match_anchor(at, anchor, pass, task, thread, partial, summation, stop);
     if (!notes) return;
     const bool gave_away = !worker.donated.empty() && worker.donated.back().piece.anchor == piece.anchor;
@@ -505,7 +510,7 @@ class CpuMatcher final : public Matcher {
                             StepBudget& step_budget) {
     const bool deep = partial.plan().count.prefix >= limits_.levels;
     const auto sum_in = [&](Pass pass) {
-      partial.lists().begin(pass);
+      partial.read_as(pass);
       if (deep) worker.space.open(*task.query, partial.plan(), vertices_);
       summation.keep_to(deep ? &worker.space : nullptr);
       return summation.run({}, &step_budget);
@@ -517,7 +522,7 @@ class CpuMatcher final : public Matcher {
     } catch (const CountOverflow&) {
       differs = true;  // most likely
     }
-    partial.lists().begin(Pass::transient);
+    partial.read_as(Pass::transient);
     return differs && !step_budget.over();
   }
 
@@ -708,8 +713,8 @@ class CpuMatcher final : public Matcher {
 
 std::unique_ptr<Matcher> make_cpu_matcher(Workers& workers) { return make_cpu_matcher_with(workers, {}); }
 
-std::unique_ptr<Matcher> make_cpu_matcher_with(Workers& workers, const SpaceLimits& limits) {
-  return std::make_unique<CpuMatcher>(workers, limits);
+std::unique_ptr<Matcher> make_cpu_matcher_with(Workers& workers, const SpaceLimits& limits, const KeepRule& rule) {
+  return std::make_unique<CpuMatcher>(workers, limits, rule);
 }
 
 std::uint64_t matches_of_each(const QueryTask& task, std::size_t plan) {

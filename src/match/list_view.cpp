@@ -202,6 +202,17 @@ std::size_t keep_members(std::uint32_t* set, std::size_t size, const ListView& v
   return from_ids + from_plus;
 }
 
+std::span<const std::uint32_t> common(std::span<const std::uint32_t> set, const ListView& view, Scratch& scratch) {
+  if (!view.parallel) {
+    return members_of(view, set.size(), scratch, [&](std::span<const std::uint32_t> ids, std::uint32_t* out) {
+      return intersect(set.data(), set.size(), ids.data(), ids.size(), out);
+    });
+  }
+  std::uint32_t* const out = scratch.words(set.size());
+  std::ranges::copy(set, out);
+  return {out, keep_members(out, set.size(), view, scratch)};
+}
+
 std::size_t count_members(std::span<const std::uint32_t> set, const ListView& view) {
   std::size_t count = intersect_count(set.data(), set.size(), view.ids, view.count);
   if (view.clean()) return count;

@@ -145,6 +145,28 @@ class Lists {
 /// Keeps the members of `set` that are in the view, in place and ascending. Returns their number.
 std::size_t keep_members(std::uint32_t* set, std::size_t size, const ListView& view, Scratch& scratch);
 
+/// The ids of the view that are in a set, ascending, in scratch. keep(ids, out) writes those of the ascending `ids` that are in
+/// the set to `out`, and returns their number. It writes at most `most` entries. The view must not have parallel entries.
+template <class Keep>
+[[nodiscard]] std::span<const std::uint32_t> members_of(const ListView& view, std::size_t most, Scratch& scratch, Keep&& keep) {
+  if (view.clean()) [[likely]] {
+    std::uint32_t* const out = scratch.words(std::min<std::size_t>(most, view.count));
+    return {out, keep(std::span(view.ids, view.count), out)};
+  }
+  std::uint32_t* const out = scratch.words(std::min<std::size_t>(most, view.size()));
+  const ScratchScope scope(scratch);
+  std::uint32_t* const old = scratch.words(std::min<std::size_t>(most, view.count));
+  std::uint32_t* const fresh = scratch.words(std::min<std::size_t>(most, view.plus_count));
+  std::uint32_t* old_end = old + keep(std::span(view.ids, view.count), old);
+  std::uint32_t* const fresh_end = fresh + keep(std::span(view.plus, view.plus_count), fresh);
+  const auto removed = [&](std::uint32_t id) { return contains(view.minus, view.minus_count, id); };
+  if (view.minus_count != 0) old_end = std::remove_if(old, old_end, removed);
+  return {out, std::merge(old, old_end, fresh, fresh_end, out)};
+}
+
+/// The members of an ascending set that are in the view, in scratch.
+[[nodiscard]] std::span<const std::uint32_t> common(std::span<const std::uint32_t> set, const ListView& view, Scratch& scratch);
+
 /// How many members of `set` are in the view. The view must not have parallel entries.
 [[nodiscard]] std::size_t count_members(std::span<const std::uint32_t> set, const ListView& view);
 

@@ -160,8 +160,9 @@ class Matcher {
 
 /// The matcher that runs on CPU cores. `workers` must outlive it.
 [[nodiscard]] std::unique_ptr<Matcher> make_cpu_matcher(Workers& workers);
-/// The same with other limits on candidate spaces.
-[[nodiscard]] std::unique_ptr<Matcher> make_cpu_matcher_with(Workers& workers, const SpaceLimits& limits);
+/// The same with other limits on candidate spaces, and another rule for the sets that loops keep.
+[[nodiscard]] std::unique_ptr<Matcher> make_cpu_matcher_with(Workers& workers, const SpaceLimits& limits,
+                                                             const KeepRule& rule = {});
 
 /// Whether a task keeps order constraints when it enumerates, so that it finds one match of each class. Otherwise each record
 /// stands for one embedding per arc of the plan's orbit.

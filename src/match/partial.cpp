@@ -4,7 +4,80 @@
 
 namespace deltamatch::match {
 
+Partial::Known Partial::known_of(std::span<const plan::Probe> probes) {
+  if (kept_ == nullptr || !loops_) return {};
+  if (probes.size() == 1) {
+    const ListView list = view(probes[0]);
+    if (list.clean() && !list.parallel) return {};  // it lies in the graph
+  }
+  KeptSets::Kept* const kept = kept_->find(probes.data());
+  if (kept == nullptr) return {};
+  const auto last = std::ranges::max_element(probes, {}, &plan::Probe::position);
+  if (kept->whole_at == versions_[last->position]) {
+    if (!kept->has_whole && !kept->too_long) kept_->keep_whole(*kept, intersect_views(probes, nullptr));
+    return kept->has_whole ? Known{Known::What::whole, kept, nullptr} : Known{};
+  }
+  kept->whole_at = versions_[last->position];
+  kept->has_whole = false;
+  kept->too_long = false;
+  if (probes.size() == 1) return {};
+  plan::Position before = 0;
+  for (const plan::Probe& probe : probes) {
+    if (&probe == &*last) continue;
+    if (probe.position == last->position) return {};  // two lists of the last vertex change together
+    before = std::max(before, probe.position);
+  }
+  if (kept->fixed_at != versions_[before]) {
+    kept->fixed_at = versions_[before];
+    kept->has_fixed = false;
+    kept->marked = false;
+    kept->spared = 0;
+    return {};
+  }
+  if (!kept->has_fixed) keep_fixed(*kept, probes, *last);
+  return kept->has_fixed ? Known{Known::What::fixed, kept, &*last} : Known{};
+}
+
+// Keeps the fixed part, which all probes but the last make up, if that pays.
+void Partial::keep_fixed(KeptSets::Kept& kept, std::span<const plan::Probe> probes, const plan::Probe& last) {
+  auto* others = scratch_->array<plan::Probe>(probes.size());
+  std::size_t count = 0;
+  std::size_t shortest = SIZE_MAX;
+  std::size_t second = 0;
+  for (const plan::Probe& probe : probes) {
+    if (&probe == &last) continue;
+    others[count++] = probe;
+    const ListView list = view(probe);
+    if (probes.size() == 2 && list.clean() && !list.parallel) {
+      kept_->keep_fixed(kept, {list.ids, list.count}, true);
+      return;
+    }
+    const std::size_t size = list.size();
+    second = count == 1 ? size : std::min(second, std::max(size, shortest));
+    shortest = std::min(shortest, size);
+  }
+  if (shortest > KeptSets::most_copied) return;
+  const std::size_t usual = join_cost(std::min<std::size_t>(shortest, view(last).size()), shortest);
+  if (!kept_->pays(kept, usual, count == 1 ? shortest : join_cost(shortest, second))) return;
+  kept_->keep_fixed(kept, intersect_views({others, count}, nullptr), false);
+}
+
 std::span<const std::uint32_t> Partial::intersect_probes(std::span<const plan::Probe> probes, const plan::Candidates* order) {
+  const Known known = known_of(probes);
+  if (known.what == Known::What::nothing) return intersect_views(probes, order);
+  const auto set = known.what == Known::What::whole ? kept_->whole(*known.kept) : known.kept->fixed;
+  const auto members = order == nullptr ? set : between(set, *order);
+  if (known.what == Known::What::whole || members.empty()) return members;
+  ListView list = view(*known.last);
+  if (order != nullptr) cut(list, *order);
+  if (const MarkedSet* marks = list.parallel ? nullptr : kept_->marks(*known.kept, list.size())) {
+    return members_of(list, list.size(), *scratch_,
+                      [&](std::span<const std::uint32_t> ids, std::uint32_t* out) { return marks->filter(ids, out); });
+  }
+  return common(members, list, *scratch_);
+}
+
+std::span<const std::uint32_t> Partial::intersect_views(std::span<const plan::Probe> probes, const plan::Candidates* order) {
   auto* views = scratch_->array<ListView>(probes.size());
   std::size_t count = 0;
   for (const plan::Probe& probe : probes) {
@@ -43,14 +116,20 @@ std::span<const std::uint32_t> Partial::extend(std::size_t level, bool ordered) 
 
 std::optional<std::size_t> Partial::count_extensions(std::size_t level, bool ordered) {
   const plan::Level& next = plan_->levels[level];
-  if (next.reuse < 0 || next.rest.size() != 1 || !next.candidates.distinct.empty()) return std::nullopt;
+  if (next.reuse < 0 || next.rest.size() != 1) return std::nullopt;
   // Parallel edges count separately, also in lists that an earlier level has read.
   const auto parallel = [&](const plan::Probe& probe) { return lists_.parallel(probe.query_relation); };
   if (std::ranges::any_of(next.candidates.probes, parallel)) return std::nullopt;
   const ListView list = view(next.rest[0]);
   auto base = sets_[static_cast<std::size_t>(next.reuse)];
   if (ordered) base = between(base, next.candidates);
-  return base.empty() ? 0 : count_members(base, list);
+  std::size_t count = base.empty() ? 0 : count_members(base, list);
+  for (const plan::Position position : next.candidates.distinct) {
+    if (count == 0) break;
+    const VertexId vertex = vertices_[position];
+    if (contains(base.data(), base.size(), vertex) && multiplicity(list, vertex) > 0) --count;
+  }
+  return count;
 }
 
 std::span<const std::uint32_t> Partial::extend_by_probes(const plan::Level& next, const plan::Candidates* order) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "match/kept_sets.hpp"
 #include "match/list_view.hpp"
 #include "match/step_budget.hpp"
 #include "plan/plan.hpp"
@@ -26,7 +27,9 @@ struct Share {
 /// What one worker needs to match: lists for the current anchor, the vertices matched so far, and scratch memory.
 class Partial {
  public:
-  Partial(const Lists& lists, Scratch& scratch) noexcept : lists_(lists), scratch_(&scratch) {}
+  /// `kept`: for what loops would find again. Null keeps nothing.
+  Partial(const Lists& lists, Scratch& scratch, KeptSets* kept = nullptr) noexcept
+      : lists_(lists), scratch_(&scratch), kept_(kept) {}
 
   [[nodiscard]] Lists& lists() noexcept { return lists_; }
   [[nodiscard]] Scratch& scratch() noexcept { return *scratch_; }
@@ -34,17 +37,39 @@ class Partial {
   void begin(const plan::Plan& plan, const graph::Edge& anchor) noexcept {
     plan_ = &plan;
     lists_.anchor(anchor);
-    vertices_[0] = anchor.tail;
-    vertices_[1] = anchor.head;
+    if (kept_ != nullptr) kept_->begin();
+    put(0, anchor.tail);
+    put(1, anchor.head);
+    loops_ = false;
   }
   /// Begins a rooted plan: only position 0 is matched.
   void begin(VertexId root) noexcept {
     plan_ = nullptr;
-    vertices_[0] = root;
+    if (kept_ != nullptr) kept_->begin();
+    put(0, root);
+    loops_ = false;
   }
+  /// Reads the lists of the anchor as another pass does, and forgets what was read before.
+  void read_as(Pass pass) noexcept {
+    lists_.begin(pass);
+    if (kept_ == nullptr) return;
+    kept_->begin();
+    put(0, at(0));
+    put(1, at(1));
+    loops_ = false;
+  }
+  /// How soon loops keep what stays the same. Null if they keep nothing.
+  [[nodiscard]] const KeepRule* keep_rule() const noexcept { return kept_ == nullptr ? nullptr : &kept_->rule(); }
+  /// Changes whenever a vertex is put at the position, if loops keep anything. Versions only grow.
+  [[nodiscard]] KeptSets::Version version(plan::Position position) const noexcept { return versions_[position]; }
   [[nodiscard]] const plan::Plan& plan() const noexcept { return *plan_; }
   [[nodiscard]] VertexId at(plan::Position position) const noexcept { return vertices_[position]; }
-  void put(plan::Position position, VertexId vertex) noexcept { vertices_[position] = vertex; }
+  void put(plan::Position position, VertexId vertex) noexcept {
+    vertices_[position] = vertex;
+    if (kept_ == nullptr) return;
+    versions_[position] = kept_->next_version();
+    loops_ = true;
+  }
 
   [[nodiscard]] ListView view(const plan::Probe& probe) {
     return lists_.view(probe.query_relation, vertices_[probe.position], probe.inclusive, *scratch_);
@@ -76,13 +101,26 @@ class Partial {
   }
 
  private:
+  /// What is kept of the candidates that some probes give.
+  struct Known {
+    enum class What : std::uint8_t { nothing, fixed, whole };
+    What what = What::nothing;
+    KeptSets::Kept* kept = nullptr;
+    const plan::Probe* last = nullptr;  // fixed: the probe whose list changes
+  };
+  [[nodiscard]] Known known_of(std::span<const plan::Probe> probes);
+  void keep_fixed(KeptSets::Kept& kept, std::span<const plan::Probe> probes, const plan::Probe& last);
+  std::span<const std::uint32_t> intersect_views(std::span<const plan::Probe> probes, const plan::Candidates* order);
   std::span<const std::uint32_t> extend_by_probes(const plan::Level& next, const plan::Candidates* order);
   [[nodiscard]] std::span<const std::uint32_t> without(std::span<const std::uint32_t> set, const ListView& view);
 
   Lists lists_;
   Scratch* scratch_;
+  KeptSets* kept_;      // may be null
+  bool loops_ = false;  // a vertex was put since the anchor; before, nothing can be asked for again
   const plan::Plan* plan_ = nullptr;
   std::array<VertexId, max_positions> vertices_{};
+  std::array<KeptSets::Version, max_positions> versions_{};         // by position
   std::array<std::span<const std::uint32_t>, max_positions> sets_;  // by level, before injectivity and order are checked
 };
 

@@ -21,18 +21,18 @@ Summation::Signed Summation::run(Share share, StepBudget* step_budget) {
     if (__builtin_mul_overflow(closing_, ways, &closing_)) closing_ = ~Count{0};  // too many for any result except zero
   }
   Signed result = 0;
-  if (run_with<std::uint64_t>({*narrow_, narrow_root_}, share, result)) return result;
+  if (run_with<std::uint64_t>({*narrow_, narrow_root_, narrow_leaves_}, share, result)) return result;
   result = 0;
-  if (!run_with<Count>({*wide_, wide_root_}, share, result)) throw_count_overflow();
+  if (!run_with<Count>({*wide_, wide_root_, wide_leaves_}, share, result)) throw_count_overflow();
   return result;
 }
 
 Summation::Signed Summation::run(const plan::RootedPlan& plan, Share share, StepBudget* step_budget) {
   step_budget_ = step_budget;
   Signed result = 0;
-  if (run_root<std::uint64_t>({*narrow_, narrow_root_}, plan, share, result)) return result;
+  if (run_root<std::uint64_t>({*narrow_, narrow_root_, narrow_leaves_}, plan, share, result)) return result;
   result = 0;
-  if (!run_root<Count>({*wide_, wide_root_}, plan, share, result)) throw_count_overflow();
+  if (!run_root<Count>({*wide_, wide_root_, wide_leaves_}, plan, share, result)) throw_count_overflow();
   return result;
 }
 
@@ -138,9 +138,11 @@ Weight Summation::product(Memory<Weight> memory, const std::vector<plan::Factor>
     } else if (factor.choose > 1 && share.of > 1) {
       // Sets of candidates cannot be split, so the first share takes all of them.
       if (share.index == 0)
-        value = TreeSum<Weight>(*partial_, memory.tables, memory.of_root, step_budget_).count(factor, {}, overflow);
+        value = TreeSum<Weight>(*partial_, memory.tables, memory.of_root, step_budget_, &memory.of_leaves)
+                    .count(factor, {}, overflow);
     } else {
-      value = TreeSum<Weight>(*partial_, memory.tables, memory.of_root, step_budget_).count(factor, share, overflow);
+      value = TreeSum<Weight>(*partial_, memory.tables, memory.of_root, step_budget_, &memory.of_leaves)
+                  .count(factor, share, overflow);
     }
     share = {};
     if (value == 0) return 0;
@@ -174,7 +176,7 @@ Weight Summation::sum(Memory<Weight> memory, const plan::Factor& planned, Share 
   const ScratchScope scope(partial_->scratch());
   const plan::Factor& bind = planned.others.empty() ? planned : choose(planned);
   const plan::Candidates& wanted = bind.vertices[0];
-  const auto candidates = partial_->part(partial_->between(partial_->intersect_probes(wanted.probes), wanted), share);
+  const auto candidates = partial_->part(partial_->between(partial_->intersect_probes(wanted.probes, &wanted), wanted), share);
   Weight total = 0;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (over()) return 0;

@@ -13,7 +13,13 @@ namespace deltamatch::match {
 class Summation {
  public:
   Summation(Partial& partial, TablePool<std::uint64_t>& narrow, TablePool<Count>& wide) noexcept
-      : partial_(&partial), narrow_(&narrow), wide_(&wide), narrow_root_(narrow), wide_root_(wide) {}
+      : partial_(&partial),
+        narrow_(&narrow),
+        wide_(&wide),
+        narrow_root_(narrow),
+        wide_root_(wide),
+        narrow_leaves_(narrow),
+        wide_leaves_(wide) {}
 
   /// From now on, the sum of an anchor that takes long builds this space, which must be open for the anchor, and stays within
   /// it. Null: no space. Such sums need an allowance.
@@ -32,6 +38,7 @@ class Summation {
   struct Memory {
     TablePool<Weight>& tables;
     RootTables<Weight>& of_root;
+    LeafTables<Weight>& of_leaves;
   };
   template <class Weight>
   bool run_with(Memory<Weight> memory, Share share, Signed& result);
@@ -58,6 +65,8 @@ class Summation {
   TablePool<Count>* wide_;
   RootTables<std::uint64_t> narrow_root_;
   RootTables<Count> wide_root_;
+  LeafTables<std::uint64_t> narrow_leaves_;
+  LeafTables<Count> wide_leaves_;
   StepBudget* step_budget_ = nullptr;
   CandidateSpace* space_ = nullptr;
   std::size_t back_to_ = CandidateSpace::none;  // the first level whose vertex is known to be in no match

@@ -1,6 +1,7 @@
 // Dense tables over the vertices: membership bits and weights. A reset costs only what was touched.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -90,6 +91,58 @@ class TablePool {
   std::size_t vertices_ = 0;
   std::vector<std::unique_ptr<Table<Weight>>> all_;
   std::vector<Table<Weight>*> free_;
+};
+
+/// Tables of leaves that stay the same while loops go on; see match/kept_sets.hpp.
+template <class Weight>
+class LeafTables {
+ public:
+  struct Leaf {
+    const void* edge = nullptr;  // of a tree
+    std::uint64_t at = 0;        // the version of the last position that it depends on
+    double spared = 0;           // what a table would have spared
+    double cost = 0;             // of making it
+    Table<Weight>* table = nullptr;
+  };
+
+  explicit LeafTables(TablePool<Weight>& pool) noexcept : pool_(&pool) {}
+  ~LeafTables() {
+    for (Leaf& leaf : leaves_) drop(leaf);
+  }
+  LeafTables(const LeafTables&) = delete;
+  LeafTables& operator=(const LeafTables&) = delete;
+
+  /// What is known of a leaf at this version. `anchor`: the version at which the anchor began. Null if there is no room.
+  [[nodiscard]] Leaf* find(const void* edge, std::uint64_t at, std::uint64_t anchor) noexcept {
+    Leaf* free = nullptr;
+    for (Leaf& leaf : leaves_) {
+      if (leaf.edge == edge && leaf.at == at) return &leaf;
+      if (leaf.edge == edge || (free == nullptr && leaf.at < anchor)) free = &leaf;
+    }
+    if (free == nullptr) return nullptr;
+    drop(*free);
+    *free = {edge, at, 0, 0, nullptr};
+    return free;
+  }
+  [[nodiscard]] bool has_room() const noexcept { return made_ < most_tables; }
+  Table<Weight>& make(Leaf& leaf) {
+    leaf.table = pool_->lend();
+    ++made_;
+    return *leaf.table;
+  }
+  void drop(Leaf& leaf) noexcept {
+    if (leaf.table == nullptr) return;
+    pool_->give_back(leaf.table);
+    leaf.table = nullptr;
+    --made_;
+  }
+
+ private:
+  TablePool<Weight>* pool_;
+  static constexpr std::size_t most_tables = 2;  // each has room for all vertices
+
+  std::array<Leaf, 8> leaves_;
+  std::size_t made_ = 0;
 };
 
 /// The tables of a root (plan::TreeEdge::table). Each is made when first asked for.

@@ -1,6 +1,7 @@
 #include "match/tree_sum.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/checked.hpp"
 #include "match/elimination.hpp"
@@ -11,11 +12,28 @@ namespace {
 
 // Lists of at least this length are filtered with vector instructions before weights are looked up.
 constexpr std::uint32_t filtered_list = 8;
+// Shorter lists are gone through entry by entry: that costs less than to begin an intersection.
+constexpr std::size_t searched_list = 32;
 
-bool hangs_on_root(const plan::Factor& tree, std::size_t vertex) noexcept {
-  return std::ranges::any_of(tree.edges, [&](const plan::TreeEdge& edge) {
-    return edge.table != plan::no_table && (edge.leaf_is_a ? edge.a : edge.b) == vertex;
-  });
+// What an entry of a list costs that is looked up in a table, or added to one. The unit is that of join_cost.
+constexpr std::size_t look_up_cost = 1;
+constexpr std::size_t add_cost = 2;
+
+// The leaf of an edge. It must hang on a vertex that has candidates of its own, and have some itself.
+std::optional<bool> leaf_is_a(const plan::Factor& tree, const plan::TreeEdge& edge) noexcept {
+  if (tree.vertices[edge.a].probes.empty() || tree.vertices[edge.b].probes.empty()) return std::nullopt;
+  const auto is_leaf = [&](std::uint8_t vertex) {
+    return std::ranges::count_if(tree.edges,
+                                 [&](const plan::TreeEdge& other) { return other.a == vertex || other.b == vertex; }) == 1;
+  };
+  // Of two leaves, the one whose lists are matched first stays the same for longer.
+  const auto last = [&](std::uint8_t vertex) {
+    return std::ranges::max(tree.vertices[vertex].probes, {}, &plan::Probe::position).position;
+  };
+  const bool a = is_leaf(edge.a);
+  const bool b = is_leaf(edge.b);
+  if (!a && !b) return std::nullopt;
+  return a && (!b || last(edge.a) <= last(edge.b));
 }
 
 }  // namespace
@@ -34,14 +52,23 @@ Weight TreeSum<Weight>::count(const plan::Factor& tree, Share share, bool& overf
     overflow = overflow || overflow_;
     return total;
   }
-  if (!fill_all(tree, share)) return 0;
+  hanging_ = partial_->scratch().template array<Hanging>(tree.edges.size());
+  std::uint32_t tabled = 0;  // vertices whose sums are in a table
+  for (std::size_t e = 0; e < tree.edges.size(); ++e) {
+    const plan::TreeEdge& edge = tree.edges[e];
+    const bool of_root = edge.table != plan::no_table;
+    hanging_[e] = of_root ? Hanging{edge.leaf_is_a} : share.of == 1 ? hanging(tree, edge) : Hanging{};
+    if (of_root || hanging_[e].table != nullptr) tabled |= 1U << (hanging_[e].leaf_is_a ? edge.a : edge.b);
+  }
+  if (!fill_all(tree, share, tabled)) return 0;
   open_ = 0;
   std::size_t rest = 0;  // the last vertex into which another was eliminated
   bool summed = false;
   for (std::size_t e = 0; e < tree.edges.size(); ++e) {
-    if (tree.edges[e].table != plan::no_table) {
-      rest = tree.edges[e].leaf_is_a ? tree.edges[e].b : tree.edges[e].a;
-      multiply_by(nodes_[rest], root_table(tree, tree.edges[e]));
+    if (tree.edges[e].table != plan::no_table) hanging_[e].table = &root_table(tree, tree.edges[e]);
+    if (hanging_[e].table != nullptr) {
+      rest = hanging_[e].leaf_is_a ? tree.edges[e].b : tree.edges[e].a;
+      multiply_by(nodes_[rest], *hanging_[e].table);
       if (nodes_[rest].size == 0) return 0;
       continue;
     }
@@ -54,6 +81,10 @@ Weight TreeSum<Weight>::count(const plan::Factor& tree, Share share, bool& overf
     const plan::TreeEdge& edge = tree.edges[step.edge];
     const std::size_t into = rest = step.into_a ? edge.a : edge.b;
     const std::size_t leaf = step.into_a ? edge.b : edge.a;
+    if (auto* known = hanging_[step.edge].known; known != nullptr && hanging_[step.edge].leaf_is_a != step.into_a) {
+      known->spared += step.cost;
+      known->cost = static_cast<double>(nodes_[leaf].size) * (step.into_a ? edge.b_degree : edge.a_degree);
+    }
     if (step.way == Elimination::Way::reach) {
       reach(edge, step.into_a, tree.vertices[into]);
     } else {
@@ -150,11 +181,11 @@ Weight TreeSum<Weight>::choose(const plan::Factor& tree, std::size_t size, const
 }
 
 template <class Weight>
-bool TreeSum<Weight>::fill_all(const plan::Factor& tree, Share share) {
+bool TreeSum<Weight>::fill_all(const plan::Factor& tree, Share share, std::uint32_t tabled) {
   bool shared = share.of == 1;
   for (std::size_t v = 0; v < node_count_; ++v) {
     nodes_[v].bare = tree.vertices[v].probes.empty();
-    if (nodes_[v].bare || hangs_on_root(tree, v)) continue;
+    if (nodes_[v].bare || (tabled >> v & 1) != 0) continue;
     if (!fill(tree.vertices[v], nodes_[v])) return false;
     if (!shared) take_share(nodes_[v], share);
     shared = true;
@@ -167,7 +198,7 @@ bool TreeSum<Weight>::fill_all(const plan::Factor& tree, Share share) {
 // none.
 template <class Weight>
 bool TreeSum<Weight>::fill(const plan::Candidates& wanted, Node& node) {
-  auto set = partial_->between(partial_->intersect_probes(wanted.probes), wanted);
+  auto set = partial_->between(partial_->intersect_probes(wanted.probes, &wanted), wanted);
   std::size_t excluded = 0;
   for (const plan::Position position : wanted.distinct) excluded += contains(set.data(), set.size(), partial_->at(position));
   if (excluded > 0) {
@@ -176,6 +207,7 @@ bool TreeSum<Weight>::fill(const plan::Candidates& wanted, Node& node) {
         std::copy_if(set.begin(), set.end(), kept, [&](VertexId vertex) { return partial_->differs(vertex, wanted.distinct); });
     set = {kept, static_cast<std::size_t>(end - kept)};
   }
+  node.ascending = true;
   node.ids = set.data();
   node.size = set.size();
   weigh(wanted, node);
@@ -211,6 +243,13 @@ void TreeSum<Weight>::take_share(Node& node, Share share) {
   node.size = size;
 }
 
+// Whether the members of a list are sooner found by an intersection than by going through the list.
+template <class Weight>
+bool TreeSum<Weight>::searched_for(const Node& node, const ListView& list, std::size_t entry_cost) const noexcept {
+  return node.ascending && !list.parallel && list.size() >= searched_list &&
+         join_cost(node.size, list.size()) < entry_cost * list.size();
+}
+
 template <class Weight>
 void TreeSum<Weight>::push(const plan::TreeEdge& edge, bool into_a, const plan::Candidates& into_wanted) {
   Node& into = nodes_[into_a ? edge.a : edge.b];
@@ -218,7 +257,7 @@ void TreeSum<Weight>::push(const plan::TreeEdge& edge, bool into_a, const plan::
   if (!into.bare) {
     Table<Weight>* table = tables_->lend();
     try {
-      spread(edge, into_a, leaf, into_wanted, *table);
+      spread(edge, into_a, leaf, into_wanted, *table, &into);
       multiply_by(into, *table);
     } catch (...) {
       tables_->give_back(table);
@@ -248,16 +287,53 @@ void TreeSum<Weight>::push(const plan::TreeEdge& edge, bool into_a, const plan::
 
 template <class Weight>
 void TreeSum<Weight>::spread(const plan::TreeEdge& edge, bool into_a, const Node& leaf, const plan::Candidates& into_wanted,
-                             Table<Weight>& table) {
+                             Table<Weight>& table, const Node* within) {
   const graph::QueryRelationId query_relation = into_a ? edge.b_to_a : edge.a_to_b;
   for (std::size_t i = 0; i < leaf.size; ++i) {
     if (gives_up(i, leaf.size)) break;
     partial_->lists().prefetch_ahead({&query_relation, 1}, {leaf.ids, leaf.size}, i);
     const Weight weight = leaf.weights == nullptr ? Weight{1} : leaf.weights[i];
     const ScratchScope scope(partial_->scratch());
-    for_each_entry(list(query_relation, leaf.ids[i], edge.inclusive, into_wanted),
-                   [&](VertexId v) { overflow_ = table.add(v, weight) || overflow_; });
+    const auto add = [&](VertexId v) { overflow_ = table.add(v, weight) || overflow_; };
+    const ListView reached = list(query_relation, leaf.ids[i], edge.inclusive, into_wanted);
+    if (within != nullptr && searched_for(*within, reached, add_cost)) {
+      for (const VertexId v : common({within->ids, within->size}, reached, partial_->scratch())) add(v);
+    } else {
+      for_each_entry(reached, add);
+    }
   }
+}
+
+// What is known of a leaf since the last change of what it depends on.
+template <class Weight>
+auto TreeSum<Weight>::hanging(const plan::Factor& tree, const plan::TreeEdge& edge) -> Hanging {
+  if (of_leaves_ == nullptr) return {};
+  const auto is_a = leaf_is_a(tree, edge);
+  if (!is_a) return {};
+  const plan::Candidates& leaf = tree.vertices[*is_a ? edge.a : edge.b];
+  const plan::Candidates& into = tree.vertices[*is_a ? edge.b : edge.a];
+  KeptSets::Version at = 0;
+  for (const plan::Probe& probe : leaf.probes) at = std::max(at, partial_->version(probe.position));
+  for (const auto* positions : {&leaf.distinct, &leaf.above, &leaf.below, &into.above, &into.below}) {
+    for (const plan::Position position : *positions) at = std::max(at, partial_->version(position));
+  }
+  auto* known = of_leaves_->find(&edge, at, partial_->version(0));
+  if (known == nullptr) return {};
+  Hanging result{*is_a, known, known->table};
+  const bool pays = known->cost > 0 && known->spared >= partial_->keep_rule()->patience * known->cost;
+  if (known->table == nullptr && pays && of_leaves_->has_room()) result.table = leaf_table(tree, edge, result);
+  return result;
+}
+
+template <class Weight>
+const Table<Weight>* TreeSum<Weight>::leaf_table(const plan::Factor& tree, const plan::TreeEdge& edge, const Hanging& at) {
+  const ScratchScope scope(partial_->scratch());
+  Node leaf;
+  fill(tree.vertices[at.leaf_is_a ? edge.a : edge.b], leaf);
+  spread(edge, !at.leaf_is_a, leaf, tree.vertices[at.leaf_is_a ? edge.b : edge.a], of_leaves_->make(*at.known));
+  const bool whole = !overflow_ && (step_budget_ == nullptr || !step_budget_->over());
+  if (!whole) of_leaves_->drop(*at.known);
+  return at.known->table;
 }
 
 template <class Weight>
@@ -370,8 +446,13 @@ Weight TreeSum<Weight>::below(const ListView& list, Node& leaf, const plan::Cand
   }
   if (leaf.table == nullptr) return static_cast<Weight>(count_members({leaf.ids, leaf.size}, list));
   const Table<Weight>& table = *leaf.table;
-  if (leaf.weights == nullptr && list.clean()) return static_cast<Weight>(count_in_bits(list.ids, list.count, table.bits()));
+  if (leaf.weights == nullptr && list.clean() && !searched_for(leaf, list, look_up_cost))
+    return static_cast<Weight>(count_in_bits(list.ids, list.count, table.bits()));
   Weight sum = 0;
+  if (searched_for(leaf, list, look_up_cost)) {
+    for (const VertexId v : common({leaf.ids, leaf.size}, list, partial_->scratch())) sum = add(sum, table.weight(v));
+    return sum;
+  }
   if (list.clean() && list.count >= filtered_list) {
     std::uint32_t* held = partial_->scratch().words(list.count);
     const std::size_t count = filter_by_bits(list.ids, list.count, table.bits(), held);

@@ -23,8 +23,14 @@ namespace deltamatch::match {
 template <class Weight>
 class TreeSum {
  public:
-  TreeSum(Partial& partial, TablePool<Weight>& tables, RootTables<Weight>& of_root, StepBudget* step_budget = nullptr) noexcept
-      : partial_(&partial), tables_(&tables), of_root_(&of_root), step_budget_(step_budget) {}
+  /// `of_leaves`: for leaves that stay the same from one sum to the next. Null keeps nothing.
+  TreeSum(Partial& partial, TablePool<Weight>& tables, RootTables<Weight>& of_root, StepBudget* step_budget = nullptr,
+          LeafTables<Weight>* of_leaves = nullptr) noexcept
+      : partial_(&partial),
+        tables_(&tables),
+        of_root_(&of_root),
+        of_leaves_(partial.keep_rule() == nullptr ? nullptr : of_leaves),
+        step_budget_(step_budget) {}
   ~TreeSum() { release(); }
   TreeSum(const TreeSum&) = delete;
   TreeSum& operator=(const TreeSum&) = delete;
@@ -40,20 +46,23 @@ class TreeSum {
     std::size_t size = 0;
     Table<Weight>* table = nullptr;  // the same weights, for look-ups
     bool bare = false;
+    bool ascending = false;
     std::uint8_t open_edges = 0;
   };
 
   Weight single(const plan::Factor& tree, Share share);
   Weight choose(const plan::Factor& tree, std::size_t size, const Weight* weights);
   /// Fills the vertices that have candidates of their own. Returns false if one has none.
-  bool fill_all(const plan::Factor& tree, Share share);
+  bool fill_all(const plan::Factor& tree, Share share, std::uint32_t tabled);
   bool fill(const plan::Candidates& wanted, Node& node);
   void take_share(Node& node, Share share);
   void weigh(const plan::Candidates& wanted, Node& node);
   void push(const plan::TreeEdge& edge, bool into_a, const plan::Candidates& into_wanted);
-  /// Adds the weight of each of the leaf's candidates to every vertex in its list.
+  /// Adds the weight of each of the leaf's candidates to every vertex in its list. If `within` is given, others than its
+  /// candidates may be left out.
   void spread(const plan::TreeEdge& edge, bool into_a, const Node& leaf, const plan::Candidates& into_wanted,
-              Table<Weight>& table);
+              Table<Weight>& table, const Node* within = nullptr);
+  [[nodiscard]] bool searched_for(const Node& node, const ListView& list, std::size_t entry_cost) const noexcept;
   /// The list of a vertex, cut by order constraints.
   [[nodiscard]] ListView list(graph::QueryRelationId query_relation, VertexId vertex, bool inclusive,
                               const plan::Candidates& wanted) {
@@ -63,6 +72,15 @@ class TreeSum {
   }
   /// The sum of a leaf that depends only on the root; see plan::TreeEdge::table.
   const Table<Weight>& root_table(const plan::Factor& tree, const plan::TreeEdge& edge);
+  /// A leaf of the tree that hangs on a vertex with candidates, and what is known of it while it stays the same.
+  struct Hanging {
+    bool leaf_is_a = false;
+    typename LeafTables<Weight>::Leaf* known = nullptr;
+    const Table<Weight>* table = nullptr;
+  };
+  [[nodiscard]] Hanging hanging(const plan::Factor& tree, const plan::TreeEdge& edge);
+  /// The table of a leaf, if it has paid. Null if not.
+  [[nodiscard]] const Table<Weight>* leaf_table(const plan::Factor& tree, const plan::TreeEdge& edge, const Hanging& at);
   /// Multiplies the weights of a vertex that has candidates by those of a table. Keeps the candidates that the table holds.
   void multiply_by(Node& into, const Table<Weight>& table);
   /// Gives a bare vertex its candidates: those that its neighbour's candidates lead to. The edge between them must still be
@@ -92,8 +110,10 @@ class TreeSum {
   Partial* partial_;
   TablePool<Weight>* tables_;
   RootTables<Weight>* of_root_;
+  LeafTables<Weight>* of_leaves_;
   StepBudget* step_budget_;
-  Node* nodes_ = nullptr;  // by vertex of the tree, in scratch
+  Node* nodes_ = nullptr;       // by vertex of the tree, in scratch
+  Hanging* hanging_ = nullptr;  // by edge
   std::size_t node_count_ = 0;
   std::uint32_t open_ = 0;  // bit set of the edges that are left
   bool overflow_ = false;

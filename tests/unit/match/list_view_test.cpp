@@ -74,22 +74,24 @@ void check_view(const ListView& view, const std::vector<std::uint32_t>& wanted, 
   const auto written = materialise(view, scratch);
   ASSERT_EQ(std::vector(written.begin(), written.end()), distinct);
   std::vector<std::uint32_t> set;
-  std::vector<std::uint32_t> common;
+  std::vector<std::uint32_t> both;
   for (std::uint32_t id = 0; id < vertices; ++id) {
     const auto times = std::count(wanted.begin(), wanted.end(), id);
     ASSERT_EQ(multiplicity(view, id), times);
     if (std::bernoulli_distribution(0.5)(random)) continue;
     set.push_back(id);
-    if (times > 0) common.push_back(id);
+    if (times > 0) both.push_back(id);
   }
   if (!view.parallel) {
-    ASSERT_EQ(count_members(set, view), common.size());
+    ASSERT_EQ(count_members(set, view), both.size());
   }
   // Kernels may write beyond what they keep, up to the given size.
   std::uint32_t* kept = scratch.words(set.size() + 64);
   std::copy(set.begin(), set.end(), kept);
   const std::size_t size = keep_members(kept, set.size(), view, scratch);
-  ASSERT_EQ(std::vector(kept, kept + size), common);
+  ASSERT_EQ(std::vector(kept, kept + size), both);
+  const auto found = common(set, view, scratch);
+  ASSERT_EQ(std::vector(found.begin(), found.end()), both);
 }
 
 std::set<Edge> draw_edges(const DataGraph& graph, std::mt19937& random, unsigned count, const std::vector<LabelId>& labels) {

@@ -205,6 +205,8 @@ struct Tools {
   Scratch scratch;
   TablePool<std::uint64_t> narrow;
   TablePool<Count> wide;
+  KeptSets usual;
+  KeptSets eager{KeepRule{.patience = 0, .least_marked = 0, .most_bits = 64}};
 };
 
 void check_trees(const plan::Plan& plan, Partial& partial, Tools& tools, const World& world, Checked& checked) {
@@ -231,8 +233,13 @@ void check(Scene& scene, const World& world, const Query& query, MatchMode mode,
   const auto resolved = graph.resolved();
   tools.narrow.resize(graph.base().vertices());
   tools.wide.resize(graph.base().vertices());
-  for (const Pass pass : {Pass::removed, Pass::added}) {
-    Partial partial(Lists(graph.base(), resolved, graph.directed(), pass), tools.scratch);
+  tools.usual.resize(graph.base().vertices());
+  tools.eager.resize(graph.base().vertices());
+  for (const auto& [pass, kept] :
+       {std::pair{Pass::removed, static_cast<KeptSets*>(nullptr)}, std::pair{Pass::removed, &tools.eager},
+        std::pair{Pass::added, &tools.usual}, std::pair{Pass::added, &tools.eager}}) {
+    Partial plain(Lists(graph.base(), resolved, graph.directed(), pass), tools.scratch);
+    Partial partial(Lists(graph.base(), resolved, graph.directed(), pass), tools.scratch, kept);
     Summation summation(partial, tools.narrow, tools.wide);
     for (const Edge& anchor : pass == Pass::added ? scene.batch.inserted : scene.batch.removed) {
       for (const plan::Plan& plan : plans.plans) {
@@ -245,8 +252,10 @@ void check(Scene& scene, const World& world, const Query& query, MatchMode mode,
         if (trees) {
           ASSERT_NO_FATAL_FAILURE(check_trees(plan, partial, tools, world, checked));
         }
-        Enumerator enumerator(partial, bound, mode == MatchMode::isomorphism, nullptr);
-        const std::uint64_t found = enumerator.run({}, nullptr);
+        plain.begin(plan, anchor);
+        const bool ordered = mode == MatchMode::isomorphism;
+        const std::uint64_t found = Enumerator(plain, bound, ordered, nullptr).run({}, nullptr);
+        ASSERT_EQ(Enumerator(partial, bound, ordered, nullptr).run({}, nullptr), found);
         const auto expected = static_cast<std::int64_t>(found * static_cast<std::uint64_t>(plan.count.divisor));
         ASSERT_EQ(static_cast<std::int64_t>(summation.run({}, nullptr)), expected)
             << "anchor " << anchor.tail << " " << anchor.head << " of plan " << &plan - plans.plans.data() + 1 << "\n"
