@@ -106,7 +106,8 @@ def head():
 
 def row_of(each):
     seconds = each["seconds"]
-    ratios = [f"{seconds['paths'][what] / seconds['longest'][what]:.2f}" for what in FIGURES]
+    # A short run may take less than a tick of the processor's clock, which tells no ratio.
+    ratios = [f"{seconds['paths'][what] / seconds['longest'][what]:.2f}" if seconds["longest"][what] > 0 else "–" for what in FIGURES]
     return [pathlib.Path(each["stream"]).name, each["emit"], f"{each['rings']:,}",
             *(f"{seconds[way][what]:.3g}" for what in FIGURES for way in WAYS), *ratios]
 
