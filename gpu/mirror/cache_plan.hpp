@@ -101,7 +101,7 @@ class CachePlan {
     return slot != nullptr && slot->wanted == selections_;
   }
   [[nodiscard]] Blocks blocks() const noexcept { return blocks_; }
-  /// Words of the pool that a block of this shape takes.
+  /// Words of the pool that a block of this shape takes at least. Roomy blocks take more while the pool has it.
   [[nodiscard]] std::uint64_t words_of(const BlockShape& shape) const noexcept {
     return blocks_ == Blocks::exact ? shape.words() : DeviceArena::rounded(shape.words());
   }

@@ -23,7 +23,7 @@ class DeviceArena {
   /// The least size of a class that holds this many words, up to a sixteenth more. If all blocks have such sizes, a growing
   /// block mostly keeps its size, and freed places suit others.
   [[nodiscard]] static std::uint64_t rounded(std::uint64_t words) noexcept;
-  /// The same for a block that is to have room to grow by an eighth, if that is a granule.
+  /// The same, with room to grow by an eighth, in whole granules.
   [[nodiscard]] static std::uint64_t roomy(std::uint64_t words) noexcept {
     return rounded(words + words / 8 / granule * granule);
   }
