@@ -12,57 +12,37 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <variant>
 #include <vector>
 
 #include "deltamatch/engine.hpp"
 #include "failing_allocations.hpp"
+#include "failure_scenarios.hpp"
 #include "idle_backend.hpp"
 
 namespace deltamatch {
 namespace {
 
+using test::batch_of;
+using test::counting;
+using test::directed_scenario;
 using test::FailAllocation;
-using namespace std::string_view_literals;
+using test::listing;
+using test::Scenario;
+using test::triangle;
+using test::undirected_scenario;
 
 constexpr std::int64_t many_allocations = 100'000;  // more than any case here makes
 
-Update edge(UpdateKind kind, Id source, Id target, std::string_view label = "", std::optional<Timestamp> time = {}) {
-  Update update;
-  update.kind = kind;
-  update.source = source;
-  update.target = target;
-  update.label = label;
-  update.time = time;
-  return update;
-}
-Update insert(Id source, Id target, std::string_view label = "", std::optional<Timestamp> time = {}) {
-  return edge(UpdateKind::insert_edge, source, target, label, time);
-}
-Update erase(Id source, Id target, std::string_view label = "") { return edge(UpdateKind::delete_edge, source, target, label); }
-Update vertex(Id id, std::optional<std::string_view> label = {}) {
-  Update update;
-  update.kind = UpdateKind::insert_vertex;
-  update.source = id;
-  update.source_label = label;
-  return update;
-}
-Update erase_vertex(Id id) {
-  Update update;
-  update.kind = UpdateKind::delete_vertex;
-  update.source = id;
-  return update;
-}
-
-using Updates = std::vector<Update>;
-
-UpdateBatch batch_of(const Updates& updates) {
-  UpdateBatch batch;
-  for (const Update& update : updates) batch.add(update);
-  return batch;
-}
-
 std::string text(const Id& id) { return id.is_text() ? "'" + std::string(id.text()) + "'" : std::to_string(id.number()); }
+
+std::string text(const AttributeValue& value) {
+  if (const auto* const number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
+  const auto* const symbol = std::get_if<std::string_view>(&value);
+  return symbol == nullptr ? "NULL" : "'" + std::string(*symbol) + "'";
+}
 
 /// Records the matches of committed batches. Throws at a chosen call.
 class RecordingSink : public MatchSink {
@@ -113,6 +93,10 @@ std::vector<std::string> state_of(const Engine& engine) {
     line += text(update.source) + " " + std::string(update.source_label.value_or("")) + " " + text(update.target) + " " +
             std::string(update.label);
     if (update.time) line += " " + std::to_string(*update.time);
+    if (update.properties != nullptr) {
+      if (update.key()) line += " key " + text(*update.key());
+      for (const AttributeValue& value : update.properties->attributes) line += " " + text(value);
+    }
     state.push_back(line);
   });
   const GraphStatistics statistics = engine.graph();
@@ -150,130 +134,6 @@ std::vector<std::string> process(Engine& engine, const UpdateBatch& batch, bool 
   all.insert(all.end(), sink.committed.begin(), sink.committed.end());
   for (const std::string& line : state_of(engine)) all.push_back(line);
   return all;
-}
-
-struct StandingQuery {
-  const char* pattern;
-  QueryOptions options;
-};
-
-struct Scenario {
-  const char* name;
-  EngineOptions options;
-  std::vector<StandingQuery> queries;
-  Updates start;  // loaded in bulk
-  std::vector<Updates> before;
-  Updates batch;  // the one that fails
-  Updates after;  // shows hidden state of the graph, such as the window's entries
-
-  [[nodiscard]] Engine engine() const { return engine(options); }
-  [[nodiscard]] Engine engine(const EngineOptions& wanted) const {
-    Engine engine(wanted);
-    for (std::size_t q = 0; q < queries.size(); ++q)
-      engine.add_query(parse_pattern(queries[q].pattern, "q" + std::to_string(q)), queries[q].options);
-    engine.load(batch_of(start));
-    for (const Updates& updates : before) engine.process(batch_of(updates));
-    return engine;
-  }
-};
-
-constexpr QueryOptions counting{};
-constexpr QueryOptions listing{MatchMode::isomorphism, CountMode::subgraphs, true};
-constexpr QueryOptions homomorphisms{MatchMode::homomorphism, CountMode::embeddings, false};
-constexpr const char* triangle = "(a)-->(b)-->(c)-->(a)";
-constexpr const char* undirected_triangle = "(a)--(b)--(c)--(a)";
-
-EngineOptions options_of(bool directed, Timestamp window = 0) {
-  EngineOptions options;
-  options.directed = directed;
-  options.threads = 1;
-  options.window = window;
-  return options;
-}
-
-Scenario directed_scenario() {
-  return {"directed",
-          options_of(true),
-          {{triangle, listing}, {triangle, counting}, {"(a)-->(b)-->(c)-->(d)", homomorphisms}},
-          {insert(1, 2), insert(2, 3), insert(3, 1), insert(3, 4), insert("x"sv, 4)},
-          {{insert(4, 1), insert(4, "x"sv)}},
-          {erase(1, 2), insert(2, 4), insert(1, 3), insert("y"sv, "a rather long id that no short string holds"sv),
-           insert("y"sv, "x"sv), insert(7, 7), erase(8, 9), insert(4, 2), insert(2, 1), insert(1, 4)},
-          {insert(1, 2), erase(2, 4), insert("y"sv, 1)}};
-}
-
-Scenario undirected_scenario() {
-  return {"undirected",
-          options_of(false),
-          {{undirected_triangle, listing},
-           {"(a)--(b), (a)--(c), (a)--(d), (b)--(e)", counting},
-           {"(a)--(b)--(c)--(d)--(a)", {MatchMode::edge_distinct, CountMode::embeddings, true}}},
-          {insert(1, 2), insert(3, 2), insert(3, 4), insert(4, 1)},
-          {},
-          {insert(1, 3), erase(2, 1), insert(2, 4), insert(2, 4), insert(1, 5), insert(5, 2), insert(5, 3)},
-          {insert(1, 2), erase(1, 3), erase(4, 3)}};
-}
-
-// Edges expire, are refreshed, die and come back under one watermark. Several are in the bucket that the watermark cuts.
-Scenario window_scenario() {
-  Updates start;
-  for (std::int64_t i = 0; i < 24; ++i) start.push_back(insert(i, (i + 1) % 24, "", 1000 + i));
-  Updates batch = {insert(0, 1, "", 1100),   insert(1, 2, "", 1030), insert(2, 3, "", 1031),   erase(7, 8),
-                   insert(30, 31, "", 1002), insert(0, 2, "", 7432), insert(31, 30, "", 1033), insert(40, 41, "", 1034)};
-  for (std::int64_t i = 50; i < 90; ++i) batch.push_back(insert(i, i + 1, "", 1032 + i % 4));
-  for (std::int64_t i = 12; i < 20; ++i) batch.push_back(insert(i, i + 1, "", 1036));
-  return {"window",
-          options_of(true, 6400),
-          {{"(a)-->(b)-->(c)", listing}, {"(a)-->(b)-->(c)-->(d)", counting}},
-          start,
-          {{insert(2, 0, "", 1050)}, {insert(3, 4, "", 1001)}},
-          batch,
-          {insert(90, 91, "", 7437), insert(1, 2, "", 7438), insert(9, 92, "", 7437), insert(10, 9, "", 7438)}};
-}
-
-Scenario wildcard_scenario() {
-  return {"wildcards over derived relations",
-          options_of(true),
-          {{"(a)-[]->(b)-[]->(c)-[]->(a)", listing}, {"(a)-[:A|B]-(b)-[:B]->(c)", counting}, {"(a:L)-[]-(b)", homomorphisms}},
-          {vertex(1, "L"), vertex(2, "M"), insert(1, 2, "A"), insert(2, 3, "B"), insert(3, 1, "A"), insert(3, 1, "B")},
-          {{insert(2, 1, "B")}},
-          {insert(1, 2, "B"), erase(3, 1, "A"), insert(3, 2, "A"), insert(2, 1, "A"), insert(1, 4, "C"), insert(4, 3, "B")},
-          {erase(1, 2, "A"), insert(3, 1, "A"), erase(1, 4, "C")}};
-}
-
-Scenario new_label_scenario() {
-  return {"a second label starts a derived relation",
-          options_of(false),
-          {{"(a)-[]-(b)-[]-(c)-[]-(a)", listing}, {"(a)-[]-(b)-[]-(c)", counting}},
-          {insert(1, 2, "A"), insert(2, 3, "A"), insert(3, 1, "A"), insert(3, 4, "A")},
-          {{insert(4, 5, "A")}},
-          {insert(4, 2, "B"), insert(1, 2, "B"), erase(3, 1, "A")},
-          {erase(4, 2, "B"), insert(3, 1, "B")}};
-}
-
-Scenario relabel_scenario() {
-  Update back = insert(2, 5);
-  back.source_label = "new";
-  return {"a vertex is relabelled within a batch",
-          options_of(true),
-          {{"(a:old)-->(b)", listing}, {"(a:new)-->(b)", listing}, {"(a)-->(b)-->(c)", counting}},
-          {vertex(1, "old"), vertex(2, "old"), insert(1, 2), insert(2, 3), insert(3, 4), insert("t"sv, 2)},
-          {},
-          {erase(1, 2), vertex(1, "new"), insert(1, 2), erase(2, 3), erase(1, 2), erase("t"sv, 2), back, insert(1, 3),
-           vertex(1, "refused"), vertex(9, "old"), vertex(9, "new")},
-          {vertex(2, "new"), insert(2, 1), erase(1, 3), insert(9, 1)}};
-}
-
-Scenario vertex_deletion_scenario() {
-  return {"vertices are deleted and come back",
-          options_of(false),
-          {{undirected_triangle, listing}, {"(a)--(b)--(c)", counting}},
-          {vertex("hub"sv, "H"), insert("hub"sv, 1), insert("hub"sv, 2), insert("hub"sv, 3), insert(1, 2), insert(2, 3),
-           insert(1, 3)},
-          {},
-          {erase_vertex("hub"sv), erase_vertex(17), insert("hub"sv, 1), insert("hub"sv, 3), erase_vertex(2), erase_vertex(3),
-           vertex(3, "new"), insert(3, 1), insert(3, "hub"sv)},
-          {insert(2, 1), insert("hub"sv, 2), erase_vertex("hub"sv)}};
 }
 
 class FailureTest : public testing::TestWithParam<Scenario> {};
@@ -544,14 +404,11 @@ TEST(Failure, ADirectedQueryOverUndirectedDataIsRefusedAndLeavesTheOthers) {
   EXPECT_EQ(process(engine, batch_of(scenario.batch)), process(never_failed, batch_of(scenario.batch)));
 }
 
-INSTANTIATE_TEST_SUITE_P(Scenarios, FailureTest,
-                         testing::Values(directed_scenario(), undirected_scenario(), window_scenario(), wildcard_scenario(),
-                                         new_label_scenario(), relabel_scenario(), vertex_deletion_scenario()),
-                         [](const auto& tested) {
-                           std::string name = tested.param.name;
-                           for (char& c : name) c = c == ' ' ? '_' : c;
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Scenarios, FailureTest, testing::ValuesIn(test::failure_scenarios()), [](const auto& tested) {
+  std::string name = tested.param.name;
+  for (char& c : name) c = c == ' ' ? '_' : c;
+  return name;
+});
 
 }  // namespace
 }  // namespace deltamatch
