@@ -92,12 +92,12 @@ class Adjacency {
   void reserve_vertices(std::size_t count);
 
   /// Stages a batch. Both spans must ascend strictly. Every added entry must be absent, and every removed one present. Extends
-  /// `figures` to all relations that occur. O(batch x log list). Strong guarantee. Nothing may be staged already.
+  /// `figures` to all relations. O(batch x log list). Strong guarantee, but all blocks may move. Nothing may be staged already.
   void stage(std::span<const HalfEdge> added, std::span<const HalfEdge> removed, Workers& workers);
   void stage(std::span<const HalfEdge> added, std::span<const HalfEdge> removed);
   /// Drops the staged batch.
   void unstage() noexcept;
-  /// Writes the staged batch into the blocks. O(moved entries).
+  /// Writes the staged batch into the blocks. Allocates nothing. O(moved entries).
   void settle(Workers& workers) noexcept;
   /// Fills an empty store. The store must have no payload column, must never have held anything, and no one may follow its
   /// changes yet. If it throws, the store is unusable. Implemented in adjacency_bulk.cpp.

@@ -2,10 +2,9 @@
 //
 // The lists of a batch are spread over memory, and each is read once. So the vertices are processed in portions. The searches
 // of a portion run side by side and load the lists into the cache. Then each list's entries move once, in one pass over its
-// changes.
+// changes. Nothing here allocates memory, so nothing can fail.
 #include <algorithm>
 #include <cstring>
-#include <new>
 #include <utility>
 
 #include "base/prefetch.hpp"
@@ -17,8 +16,6 @@ namespace {
 
 // Number of vertices that a thread settles at a time. What their searches load stays in the cache until the entries move.
 constexpr std::size_t settle_grain = 128;
-// Up to this many free bytes, compaction is not worthwhile.
-constexpr std::size_t wasted_bytes = std::size_t{1} << 22;
 
 }  // namespace
 
@@ -39,7 +36,6 @@ void Adjacency::settle(Workers& workers) noexcept {
   arena_->recycle();
   clear_delta();
   figures_.swap(staged_figures_);
-  if (arena_->free_bytes() > wasted_bytes && 3 * arena_->free_bytes() > arena_->bytes()) compact();
 }
 
 void Adjacency::settle_rows(std::span<DeltaRow> deltas) noexcept {
@@ -167,32 +163,6 @@ void Adjacency::open_slice(Row& row, RelationId relation) noexcept {
   row.block[2 * at] = relation;
   row.block[2 * at + 1] = begin;
   row.slices = row.slices + 1;
-}
-
-// Copies all blocks into a fresh arena, each into the smallest class that fits. In a growing graph, lists leave small blocks
-// behind that fit nothing any more. This bounds the waste by a third, at amortised O(1) per moved entry.
-void Adjacency::compact() noexcept {
-  try {
-    auto fresh = std::make_unique<Arena>(*slabs_);
-    std::vector<Row> rows = rows_;
-    for (Row& row : rows) {
-      if (row.block == nullptr) continue;
-      Row moved = row;
-      const std::uint32_t total = row.total();
-      moved.directory_log = log_ceil(row.slices);
-      const std::size_t words = block_words(total, moved.directory_log);
-      moved.block = fresh->allocate(words);
-      moved.capacity = static_cast<std::uint32_t>((Arena::block_words(words) - moved.directory_words()) / (1 + column_words()));
-      std::memcpy(moved.block, row.block, 2 * std::size_t{row.slices} * sizeof(std::uint32_t));
-      move_entries(row, 0, total, moved, 0);
-      ++moved.version;
-      row = moved;
-    }
-    rows_.swap(rows);
-    arena_ = std::move(fresh);
-    ++compactions_;
-  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the waste stays
-  }
 }
 
 }  // namespace deltamatch::graph

@@ -153,7 +153,7 @@ class DataGraph {
   void for_each_edge(VertexId vertex, bool all, Visit&& visit) const;
 
   /// The tags of all settled edges with these ends, tail first, and this label, in a graph whose edges have slots. Valid until
-  /// the next batch is settled.
+  /// the next batch is staged.
   [[nodiscard]] std::span<const std::uint32_t> parallel_edges(VertexId tail, VertexId head, LabelId label) const noexcept;
 
   /// Registers a query relation. Equal ones get the same number. It materialises nothing yet; stage and

@@ -1,4 +1,4 @@
-// Allocations that fail on demand: all forms of the test program's operator new fail once when told to.
+// Allocations that fail on demand, or are counted: all forms of the test program's operator new do so when told to.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +27,17 @@ class FailAllocationElsewhere {
 
   /// Whether that allocation was requested.
   [[nodiscard]] bool failed() const noexcept;
+};
+
+/// Counts the allocations of all threads while it lives. Only one may live at a time.
+class CountAllocations {
+ public:
+  CountAllocations() noexcept;
+  ~CountAllocations();
+  CountAllocations(const CountAllocations&) = delete;
+  CountAllocations& operator=(const CountAllocations&) = delete;
+
+  [[nodiscard]] std::int64_t count() const noexcept;
 };
 
 }  // namespace deltamatch::test

@@ -1,5 +1,5 @@
-// Compaction. When a third of the store is free blocks, the lists move to a fresh arena. Only places and versions change, and
-// memory shrinks. Without memory for the move, the waste stays.
+// Compaction. When a third of the store is free blocks, the lists move to a fresh arena before the next batch is staged. Only
+// places and versions change, and memory shrinks. Without memory for the move, the waste stays.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,6 +20,7 @@ constexpr std::uint32_t entries = 1800;  // of a vertex
 class Slabs final : public SlabAllocator {
  public:
   void* allocate(std::size_t bytes) override {
+    ++asked;
     if (refuses && tells) throw SlabShortage("slabs", "are few");
     if (refuses) throw std::bad_alloc();
     live += bytes;
@@ -33,6 +34,7 @@ class Slabs final : public SlabAllocator {
   bool refuses = false;
   bool tells = false;
   std::size_t live = 0;
+  int asked = 0;
 };
 
 /// Most entries belong to one relation, some to two others.
@@ -88,6 +90,12 @@ class CompactionTest : public testing::TestWithParam<Column> {
     ASSERT_EQ(told, total);
   }
 
+  /// A third is free now, so this moves all lists.
+  void stage_nothing() {
+    store_.stage({}, {});
+    store_.settle(workers_);
+  }
+
   void expect_waste_stays();
 
   [[nodiscard]] const std::uint32_t* place(VertexId vertex) const { return store_.ids(vertex, 0).data(); }
@@ -110,6 +118,7 @@ TEST_P(CompactionTest, MovesTheListsAndShrinks) {
   const std::size_t bytes = store_.bytes();
   const std::size_t live = slabs_.live;
   store_.settle(workers_);
+  stage_nothing();
   ASSERT_NO_FATAL_FAILURE(check());
   EXPECT_LT(2 * slabs_.live, live) << "old slabs are not released";
   EXPECT_EQ(bytes - store_.bytes(), live - slabs_.live) << "what is told is not what is held";
@@ -122,9 +131,20 @@ TEST_P(CompactionTest, MovesTheListsAndShrinks) {
   EXPECT_EQ(store_.version(vertices), before[vertices]) << "a vertex without a block";
 }
 
+TEST_P(CompactionTest, SettlingNeedsNoMemoryAndMovesNothingElse) {
+  const std::uint32_t* const at = place(0);
+  stage_removal();
+  const int asked = slabs_.asked;
+  store_.settle(workers_);
+  ASSERT_NO_FATAL_FAILURE(check());
+  EXPECT_EQ(slabs_.asked, asked);
+  EXPECT_EQ(place(0), at);
+}
+
 TEST_P(CompactionTest, TheStoreGoesOnAfterwards) {
   stage_removal();
   store_.settle(workers_);
+  stage_nothing();
   const auto before = versions();
   std::vector<HalfEdge> more;
   constexpr std::uint32_t extra = 900;  // beyond the block's room, so it moves within the new arena
@@ -154,8 +174,9 @@ void CompactionTest::expect_waste_stays() {
   const std::uint32_t* const at = place(0);
   const auto before = versions();
   stage_removal();
-  slabs_.refuses = true;
   store_.settle(workers_);
+  slabs_.refuses = true;
+  stage_nothing();
   ASSERT_NO_FATAL_FAILURE(check());
   EXPECT_EQ(place(0), at);
   EXPECT_EQ(store_.version(0), before[0]);
