@@ -1,8 +1,6 @@
 #include "graph/batch_resolver.hpp"
 
 #include <algorithm>
-#include <string>
-#include <utility>
 
 #include "base/prefetch.hpp"
 #include "deltamatch/labels.hpp"
@@ -11,24 +9,8 @@ namespace deltamatch::graph {
 
 namespace {
 
-// Number of updates that a thread foresees at a time.
-constexpr std::size_t foresee_grain = 512;
-
 // How far ahead of an update what it looks up is prefetched.
 constexpr std::size_t fetch_lead = 24;
-
-/// Clears a table of one batch. A table that is much larger than the batch needed would be slow: clearing visits all of it, and
-/// look-ups miss the cache.
-template <class Table>
-void clear(Table& table) noexcept {
-  constexpr std::size_t spare = 8;
-  constexpr std::size_t small = 1024;
-  if (table.bucket_count() > spare * table.size() + small) {
-    table = Table();
-  } else {
-    table.clear();
-  }
-}
 
 }  // namespace
 
@@ -86,70 +68,6 @@ const ResolvedBatch& BatchResolver::resolve(const UpdateBatch& batch, OnReject o
     throw;
   }
   return result_;
-}
-
-/// Finds the records that the look-up alone tells: insertions and deletions of edges between vertices of before the batch that
-/// state nothing new. All threads do so. Reading the others must then not change what these rely on.
-void BatchResolver::foresee() {
-  surprised_ = false;
-  foreseen_.assign(updates_.size(), 0);
-  portions_.resize(1);
-  portions_.front() = {};
-  const bool worthwhile = 2 * (look_up_.sorted().size() + look_up_.loops()) >= updates_.size();
-  foresees_ = worthwhile && graph_->model() == EdgeModel::simple && deletions_ == nullptr;
-  if (!foresees_) return;
-  const std::size_t grain = workers_->grain(updates_.size(), foresee_grain);
-  portions_.resize((updates_.size() + grain - 1) / grain);
-  workers_->for_each(updates_.size(), grain, [&](unsigned, std::size_t begin, std::size_t end) {
-    Portion& portion = portions_[begin / grain];
-    portion.others.clear();
-    portion.newest.reset();
-    portion.loops = 0;
-    portion.deletes_vertex = false;
-    while (begin > 0 && begin < end && updates_[begin].continues) ++begin;  // the portion before has this record
-    for (std::size_t first = begin, last = begin; first < end; first = last) {
-      bool foreseen = true;
-      std::uint32_t loops = 0;
-      std::optional<Timestamp> newest;
-      do {
-        const Update& update = updates_[last];
-        const bool loop = look_up_[last].label == BatchLookUp::loop;
-        foreseen = foreseen && (loop || is_foreseen(update, look_up_[last]));
-        loops += loop ? 1 : 0;
-        portion.deletes_vertex = portion.deletes_vertex || update.kind == UpdateKind::delete_vertex;
-        if (!update.ahead) newest = std::max(newest, update.time);
-        ++last;
-      } while (last < updates_.size() && updates_[last].continues);
-      if (foreseen) {
-        std::fill(foreseen_.begin() + static_cast<std::ptrdiff_t>(first), foreseen_.begin() + static_cast<std::ptrdiff_t>(last),
-                  1);
-        portion.loops += loops;
-        portion.newest = std::max(portion.newest, newest);
-      } else {
-        portion.others.push_back(static_cast<std::uint32_t>(first));
-      }
-    }
-  });
-  if (std::ranges::any_of(portions_, &Portion::deletes_vertex)) forget_foreseen();
-}
-
-/// Whether reading an update only means that it counts for its edge, if the vertices and labels stay as they were.
-bool BatchResolver::is_foreseen(const Update& update, const BatchLookUp::Ends& ends) const {
-  const bool edge = update.kind == UpdateKind::insert_edge || update.kind == UpdateKind::delete_edge;
-  if (!edge || update.properties != nullptr || ends.source == invalid_vertex || ends.target == invalid_vertex) return false;
-  if (ends.source == ends.target || ends.label == BatchLookUp::no_label) return false;
-  if (!labels_hold_ && ends.label != empty_label) return false;
-  if (window_ != nullptr && update.kind == UpdateKind::insert_edge && !update.time) return false;
-  const auto same = [&](VertexId vertex, const std::optional<std::string_view>& label) {
-    return (!label || *label == label_text(vertex)) && (retired_.empty() || !retired_.contains(vertex));
-  };
-  return same(ends.source, update.source_label) && same(ends.target, update.target_label);
-}
-
-/// From now on, all records of the batch are read in order.
-void BatchResolver::forget_foreseen() noexcept {
-  foresees_ = false;
-  std::ranges::fill(foreseen_, 0);
 }
 
 /// Reads all records. Returns false if everything must be read again. Either a refused record cannot be undone alone, and is
@@ -272,61 +190,6 @@ std::optional<Reject> BatchResolver::read_record(std::size_t first, std::size_t 
   return std::nullopt;
 }
 
-void BatchResolver::take_back(const Checkpoint& to) {
-  for (; indexed_ > to.entries; --indexed_) {
-    const Edge& edge = entries_[indexed_ - 1].edge;
-    index_[origin(edge.tail)].pop_back();
-    index_[origin(edge.head)].pop_back();
-  }
-  entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(to.entries), entries_.end());
-  unknown_deletes_.resize(to.unknown_deletes);
-  result_.ignored.absent_delete = to.absent_deletes;
-  result_.ignored.self_loop = to.self_loops;
-  result_.ignored.superseded = to.superseded;
-  if (deletions_ != nullptr) deletions_->take_back(to.deletions);
-  if (timed_entries_ > to.entries) forget_live_times();
-  result_.rebound = to.rebound;
-  const auto spare = [&](VertexId vertex) {  // usually the last one
-    const auto at = std::find(doomed_.rbegin(), doomed_.rend(), vertex);
-    doomed_.erase(std::next(at).base());
-  };
-  for (; undo_.size() > to.undo; undo_.pop_back()) {
-    const Undo& done = undo_.back();
-    revert(done);
-    if (done.kind == Undo::Kind::valued) old_values_.pop_back();
-    if (done.kind == Undo::Kind::deleted) {
-      deleted_.erase(done.vertex);
-      spare(done.vertex);
-    } else if (done.kind == Undo::Kind::revived) {
-      deleted_.insert(done.vertex);
-      doomed_.push_back(done.vertex);
-    } else if (done.kind == Undo::Kind::rebound) {
-      origins_.erase(done.other);
-      if (!deleted_.contains(done.vertex)) spare(done.vertex);  // it was relabelled
-    }
-  }
-  take_labels_back(to.vertex_labels, to.edge_labels);
-  if (!graph_->edge_table) return;
-  if (graph_->edge_table->created().size() > to.edges.created) forget_events();
-  graph_->edge_table->take_back(to.edges);
-}
-
-void BatchResolver::forget_events() noexcept {
-  events_indexed_ = false;
-  clear(live_events_);
-}
-
-/// Frees the labels of what is undone. Nothing else has them, so the batch continues as if they had never come.
-void BatchResolver::take_labels_back(std::size_t vertex_labels, std::size_t edge_labels) noexcept {
-  for (; fresh_vertex_labels_.size() > vertex_labels; fresh_vertex_labels_.pop_back()) {
-    graph_->vertex_labels.free(fresh_vertex_labels_.back());
-  }
-  for (; fresh_edge_labels_.size() > edge_labels; fresh_edge_labels_.pop_back()) {
-    graph_->edge_labels.free(fresh_edge_labels_.back());
-  }
-  last_label_ = empty_label;
-}
-
 /// Takes over the vertices that the batch before has released, if this batch's ids were looked up before that.
 void BatchResolver::read_retired(bool looked_up_ahead) {
   retired_.clear();
@@ -436,11 +299,6 @@ std::optional<Timestamp> BatchResolver::live_time(const Edge& edge) {
   return at == live_times_.end() ? settled(of) : at->second;
 }
 
-void BatchResolver::forget_live_times() noexcept {
-  clear(live_times_);
-  timed_entries_ = 0;
-}
-
 /// Whether the window had passed a time before the record that is being read. So what a record finds does not depend on when
 /// edges are removed.
 bool BatchResolver::passed(Timestamp time) const noexcept {
@@ -509,127 +367,6 @@ VertexId BatchResolver::origin(VertexId vertex) const {
 
 Edge BatchResolver::origin(const Edge& edge) const {
   return origins_.empty() ? edge : graph_->ranked(origin(edge.tail), origin(edge.head), edge.which);
-}
-
-void BatchResolver::list_forgettable() {
-  for (const Undo& undo : undo_) {
-    if (undo.kind == Undo::Kind::created || undo.kind == Undo::Kind::rebound) forgettable_.push_back(undo.other);
-  }
-}
-
-/// Collects the labels that may lose their last edge when the batch is settled.
-void BatchResolver::list_edge_labels() {
-  if (graph_->edge_labels.count() == 1) return;
-  listed_.resize(std::max(listed_.size(), graph_->edge_labels.size()));
-  for (const Edge& edge : result_.net.removed) {
-    const LabelId label = graph_->label_of(edge);
-    if (label == empty_label || listed_[label]) continue;
-    leaving_.push_back(label);
-    listed_[label] = true;
-  }
-}
-
-/// Frees the labels that are not used any more. Which ones depends on the batch alone; the order does not matter.
-void BatchResolver::give_back_labels() noexcept {
-  for (const Undo& undo : undo_) {
-    if (undo.kind == Undo::Kind::labelled) graph_->give_back_vertex_label(undo.other);
-  }
-  for (const LabelId label : fresh_vertex_labels_) graph_->give_back_vertex_label(label);
-  for (const LabelId label : leaving_) graph_->give_back_edge_label(label);
-  for (const LabelId label : fresh_edge_labels_) graph_->give_back_edge_label(label);
-}
-
-void BatchResolver::commit() noexcept {
-  retiring_.clear();
-  for (const Refresh& refresh : netting_.refreshes()) graph_->set_time(refresh.edge, refresh.time);
-  if (graph_->edge_table) graph_->edge_table->commit(result_.net.inserted, result_.net.removed);
-  for (const Undo& undo : undo_) {
-    if (undo.kind == Undo::Kind::valued) graph_->vertex_values.drop(old_values_[undo.other]);
-  }
-  const auto release = [&](VertexId vertex) {
-    const LabelId label = graph_->dictionary.label(vertex);
-    graph_->vertex_values.clear(vertex);
-    graph_->dictionary.release(vertex);
-    graph_->give_back_vertex_label(label);
-    retiring_.push_back(vertex);  // room is reserved
-  };
-  for (const VertexId vertex : doomed_) release(vertex);
-  const auto forget = [&](VertexId vertex) {
-    if (!graph_->dictionary.alive(vertex) || graph_->dictionary.declared(vertex) || graph_->degree(vertex) > 0) return;
-    release(vertex);
-  };
-  for (const VertexId vertex : forgettable_) forget(vertex);
-  for (const VertexId vertex : graph_->emptied()) {
-    if (window_ != nullptr) forget(vertex);
-  }
-  give_back_labels();
-  if (window_ != nullptr) window_->commit();
-  if (deletions_ != nullptr) deletions_->commit(window_, result_.watermark);
-  reset();
-}
-
-void BatchResolver::undo() noexcept {
-  retiring_.clear();
-  std::for_each(undo_.rbegin(), undo_.rend(), [this](const Undo& done) {  // latest first
-    revert(done);
-    if (done.kind == Undo::Kind::created || done.kind == Undo::Kind::rebound) retiring_.push_back(done.other);  // has room
-  });
-  take_labels_back(0, 0);
-  if (graph_->edge_table) graph_->edge_table->undo();
-  if (window_ != nullptr) window_->undo();
-  if (deletions_ != nullptr) deletions_->undo();
-  reset();
-}
-
-/// Undoes the effect of one step on the dictionary.
-void BatchResolver::revert(const Undo& done) noexcept {
-  switch (done.kind) {
-    case Undo::Kind::created:
-      graph_->vertex_values.clear(done.vertex);
-      graph_->dictionary.release(done.vertex);
-      break;
-    case Undo::Kind::rebound:
-      graph_->vertex_values.clear(done.other);
-      graph_->dictionary.undo_rebind(done.vertex, done.other);
-      break;
-    case Undo::Kind::valued:  // the latest of those left
-      graph_->vertex_values.clear(done.vertex);
-      graph_->vertex_values.set(done.vertex, old_values_[done.other]);
-      break;
-    case Undo::Kind::labelled:
-      graph_->dictionary.set_label(done.vertex, done.other);
-      break;
-    case Undo::Kind::declared:
-      graph_->dictionary.set_declared(done.vertex, false);
-      break;
-    case Undo::Kind::undeclared:
-      graph_->dictionary.set_declared(done.vertex, true);
-      break;
-    case Undo::Kind::deleted:
-    case Undo::Kind::revived:
-      break;
-  }
-}
-
-void BatchResolver::reset() noexcept {
-  for (const LabelId label : leaving_) listed_[label] = false;
-  leaving_.clear();
-  fresh_vertex_labels_.clear();
-  fresh_edge_labels_.clear();
-  last_label_ = empty_label;
-  undo_.clear();
-  entries_.clear();
-  unknown_deletes_.clear();
-  netting_.clear();
-  doomed_.clear();
-  forgettable_.clear();
-  deleted_.clear();
-  origins_.clear();
-  index_.clear();
-  indexed_ = 0;
-  old_values_.clear();
-  forget_live_times();
-  forget_events();
 }
 
 }  // namespace deltamatch::graph
