@@ -115,6 +115,9 @@ void Window::commit() noexcept {
 }
 
 void Window::undo() noexcept {
+  // Entries that the undone collect put off wait where they were. They must not wait twice, because that would double them for
+  // each batch that is cut. If nothing was taken since the last commit, they are those of the batch before, and stay.
+  if (next_ != committed_ || !taken_.empty()) later_.clear();
   next_ = committed_;
   // There is room: reserve_for has counted them.
   for (const Entry& entry : taken_) {

@@ -46,6 +46,31 @@ TEST_F(WindowTest, AnEdgeLivesWhileTimePlusSpanIsBeyondTheWatermark) {
   EXPECT_FALSE(window_.dead(INT64_MAX, INT64_MAX));
 }
 
+// An edge that is refreshed for ever, in a stream whose batches are cut again and again.
+TEST_F(WindowTest, UndoingDoesNotMultiplyWhatIsPutOff) {
+  insert(1, 2, 0);
+  std::size_t bytes = 0;
+  for (Timestamp round = 1; round <= 16; ++round) {
+    graph_.set_time({1, 2, empty_label}, 100 * round);
+    EXPECT_TRUE(collect(100 * round).empty());
+    window_.undo();
+    EXPECT_TRUE(collect(100 * round).empty());
+    window_.commit();
+    if (round == 4) bytes = window_.bytes();
+  }
+  EXPECT_LE(window_.bytes(), 2 * bytes);
+  EXPECT_EQ(collect(1700), std::vector<Edge>({{1, 2, empty_label}})) << "it is put off, and not forgotten";
+}
+
+TEST_F(WindowTest, UndoingKeepsWhatTheBatchBeforePutOff) {
+  insert(1, 2, 0);
+  graph_.set_time({1, 2, empty_label}, 50);
+  EXPECT_TRUE(collect(100).empty());
+  window_.commit();
+  window_.undo();  // of a batch that failed before it collected
+  EXPECT_EQ(collect(150), std::vector<Edge>({{1, 2, empty_label}}));
+}
+
 TEST_F(WindowTest, CollectsByRankAndAgainAfterUndo) {
   insert(5, 6, 10);
   insert(1, 2, 20);
