@@ -16,11 +16,11 @@ std::atomic<std::int64_t> left_elsewhere = -1;  // the same for all threads that
 std::atomic<bool> has_failed_elsewhere = false;
 thread_local bool exempt = false;
 
-std::atomic<bool> counts = false;
-std::atomic<std::int64_t> counted = 0;
+thread_local bool counts = false;
+thread_local std::int64_t counted = 0;
 
 bool fails() noexcept {
-  if (counts.load(std::memory_order_relaxed)) ++counted;
+  if (counts) ++counted;
   if (!exempt && left_elsewhere.load(std::memory_order_relaxed) >= 0 && left_elsewhere.fetch_sub(1) == 0) {
     has_failed_elsewhere = true;
     return true;

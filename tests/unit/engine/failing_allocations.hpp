@@ -29,7 +29,7 @@ class FailAllocationElsewhere {
   [[nodiscard]] bool failed() const noexcept;
 };
 
-/// Counts the allocations of all threads while it lives. Only one may live at a time.
+/// Counts the allocations of this thread while it lives. Only one may live at a time. Others may start threads meanwhile.
 class CountAllocations {
  public:
   CountAllocations() noexcept;
