@@ -28,9 +28,7 @@ DataGraph::DataGraph(bool directed, bool timed, SlabAllocator& slabs, Schema sch
       base_(edge_table ? Column::tag
             : timed    ? Column::time
                        : Column::none,
-            slabs) {
-  dictionary.give_least_numbers();
-}
+            slabs) {}
 
 void DataGraph::give_back_vertex_label(LabelId label) noexcept {
   if (label != empty_label && vertex_labels.in_use(label) && dictionary.bearers(label) == 0) vertex_labels.free(label);

@@ -84,7 +84,7 @@ void Dictionary::reserve(std::size_t extra, std::size_t text_bytes) {
 }
 
 std::size_t Dictionary::bytes() const noexcept {
-  return free_numbers_.bytes() + keys_.capacity() * sizeof(keys_[0]) + labels_.capacity() * sizeof(labels_[0]) +
+  return free_.bytes() + keys_.capacity() * sizeof(keys_[0]) + labels_.capacity() * sizeof(labels_[0]) +
          flags_.capacity() * sizeof(flags_[0]) + bearers_.capacity() * sizeof(bearers_[0]) + index_.bytes() + texts_.bytes();
 }
 
@@ -122,7 +122,7 @@ void Dictionary::renumber(std::span<const VertexId> to, std::vector<bool>& done)
 void Dictionary::begin_numbers(std::size_t count) {
   assert(flags_.empty());
   if (count > limit_) throw Error("vertex dictionary", "a vertex number is out of range", "use smaller numbers");
-  if (least_) free_numbers_.reserve(count);
+  free_.reserve(count);
   keys_.resize(count);
   labels_.resize(count);
   flags_.resize(count);
@@ -142,18 +142,11 @@ void Dictionary::index_numbers() {
   }
 }
 
-/// Makes the list of free numbers, smallest first.
+/// Finds the free numbers.
 void Dictionary::finish_restore() noexcept {
-  free_ = invalid_vertex;
-  free_numbers_.clear();
-  for (VertexId vertex = capacity(); vertex-- > 0;) {
-    if (alive(vertex)) continue;
-    if (least_) {
-      free_numbers_.give_back(vertex);  // room is reserved
-    } else {
-      keys_[vertex] = free_;
-      free_ = vertex;
-    }
+  free_.clear();
+  for (VertexId vertex = 0; vertex < capacity(); ++vertex) {
+    if (!alive(vertex)) free_.give_back(vertex);  // room is reserved
   }
 }
 
@@ -164,7 +157,7 @@ std::uint64_t Dictionary::store(const Id& id) {
 
 /// Ensures that a number is available.
 void Dictionary::reserve_one() {
-  if (free_ != invalid_vertex || !free_numbers_.empty()) return;
+  if (!free_.empty()) return;
   if (size_ >= limit_) {
     throw Error("vertex dictionary", "all 2^31-1 vertex numbers are in use", "use a window, or split the graph");
   }
@@ -176,18 +169,15 @@ void Dictionary::reserve_numbers(std::size_t count) {
   reserve_amortised(keys_, count);
   reserve_amortised(labels_, count);
   reserve_amortised(flags_, count);
-  if (least_) free_numbers_.reserve(keys_.capacity());
+  free_.reserve(keys_.capacity());
 }
 
 VertexId Dictionary::take_number(const Id& id, std::uint64_t key, LabelId label) noexcept {
-  VertexId vertex = free_;
-  if (!free_numbers_.empty()) {
-    vertex = free_numbers_.least();
-    free_numbers_.take(vertex);
-  } else if (vertex != invalid_vertex) {
-    free_ = static_cast<VertexId>(keys_[vertex]);
+  VertexId vertex = capacity();
+  if (!free_.empty()) {
+    vertex = free_.least();
+    free_.take(vertex);
   } else {
-    vertex = capacity();
     keys_.emplace_back();
     labels_.emplace_back();
     flags_.emplace_back();
@@ -206,12 +196,7 @@ void Dictionary::free_number(VertexId vertex) noexcept {
   labels_[vertex] = empty_label;
   flags_[vertex] = 0;
   --size_;
-  if (least_) {
-    free_numbers_.give_back(vertex);  // room is reserved
-    return;
-  }
-  keys_[vertex] = free_;
-  free_ = vertex;
+  free_.give_back(vertex);  // room is reserved
 }
 
 }  // namespace deltamatch::graph

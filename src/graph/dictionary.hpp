@@ -19,9 +19,10 @@
 
 namespace deltamatch::graph {
 
-/// Owns copies of string ids. Released dense numbers are reused, the latest first. Several threads may read (every const
-/// member) while no thread writes. Functions that take a vertex require that it is alive, except `alive` itself. A dictionary
-/// that was moved from can only be assigned to or destroyed.
+/// Owns copies of string ids. A new vertex gets the least free number. So what it gets depends only on the numbers in use, and
+/// not on how they came about. Several threads may read (every const member) while no thread writes. Functions that take a
+/// vertex require that it is alive, except `alive` itself. A dictionary that was moved from can only be assigned to or
+/// destroyed.
 class Dictionary {
  public:
   /// `limit` <= max_vertices is the number of dense numbers. Smaller limits are for tests.
@@ -103,10 +104,6 @@ class Dictionary {
   /// A version number that changes with every renumbering.
   [[nodiscard]] std::uint64_t numbering() const noexcept { return numbering_; }
 
-  /// From now on a new vertex gets the least free number, so what it gets depends only on the numbers in use. Otherwise it gets
-  /// the one that was freed last. The dictionary must be empty.
-  void give_least_numbers() noexcept { least_ = true; }
-
   /// The number of dense numbers in use.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
@@ -169,7 +166,7 @@ class Dictionary {
   void begin_numbers(std::size_t count);
   void index_numbers();
 
-  // Indexed by vertex. A key is the integer id, the address of the stored text, or for a free number the next free number.
+  // Indexed by vertex. A key is the integer id, or the address of the stored text.
   HugeVector<std::uint64_t> keys_;
   HugeVector<LabelId> labels_;
   HugeVector<std::uint8_t> flags_;
@@ -180,9 +177,7 @@ class Dictionary {
   std::size_t size_ = 0;
   std::uint64_t numbering_ = 0;
   VertexId limit_;
-  VertexId free_ = invalid_vertex;  ///< head of the list of free numbers, unless the least is given
-  bool least_ = false;
-  FreeSlots free_numbers_;  ///< the free numbers, if the least is given; has room for all numbers
+  FreeSlots free_;  ///< the free numbers; has room for all numbers
 };
 
 }  // namespace deltamatch::graph
