@@ -166,8 +166,9 @@ class Engine {
 
   /// Matches the whole graph in its current state. Listed matches go to `sink` as `added` during matching, which waits for the
   /// sink, or after it (StaticOptions::in_order). So memory is bounded for any number of matches. If it throws, portions that
-  /// were flushed stay written. Throws
-  /// Error(configuration) if there is a sink and the query does not list.
+  /// were flushed stay written. Throws Error(configuration) if there is a sink and the query does not list.
+  ///
+  /// A long count may number the vertices anew, if no query stands and no edge has a time. The running digest then begins anew.
   StaticResult match(const Query& query, const StaticOptions& options = {}, MatchSink* sink = nullptr);
 
   /// Estimates the number of matches in the whole graph, by random walks through the static plan. The result is the same for

@@ -99,6 +99,29 @@ std::vector<engine::ParkedMemory> Engine::Impl::memories() const {
   return all;
 }
 
+namespace {
+
+/// Begins the running digest anew at its end, if the vertices have other numbers by then.
+class DigestOfNumbers {
+ public:
+  DigestOfNumbers(const graph::DataGraph& graph, RunningDigest& digest) noexcept
+      : graph_(&graph), digest_(&digest), numbering_(graph.dictionary.numbering()) {}
+  ~DigestOfNumbers() {
+    if (graph_->dictionary.numbering() == numbering_) return;
+    const Hash128 begin = graph::numbering_hash(*graph_);
+    *digest_ = {begin, begin};
+  }
+  DigestOfNumbers(const DigestOfNumbers&) = delete;
+  DigestOfNumbers& operator=(const DigestOfNumbers&) = delete;
+
+ private:
+  const graph::DataGraph* graph_;
+  RunningDigest* digest_;
+  std::uint64_t numbering_;
+};
+
+}  // namespace
+
 QueryFamily& Engine::Impl::find(QueryId query) {
   for (const auto& [id, entry_query] : standing) {
     if (id == query) return *entry_query;
@@ -266,6 +289,7 @@ std::optional<Timestamp> Engine::watermark() const noexcept { return impl_->wate
 
 StaticResult Engine::match(const Query& query, const StaticOptions& options, MatchSink* sink) {
   const Impl::Call call(impl_);
+  const DigestOfNumbers digest(call->graph, call->digest);
   if (sink != nullptr && !options.query.list) {
     throw Error(ErrorKind::configuration, "sink", "the query does not list its matches",
                 "set QueryOptions::list, or give no sink");

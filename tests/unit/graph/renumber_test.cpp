@@ -154,6 +154,9 @@ TEST(Renumber, StaticCountsStayTheSame) {
       EXPECT_TRUE(free.match(query, listed).digest == bound.match(query, listed).digest);
     }
   }
+  EXPECT_EQ(bound.digest(), RunningDigest{});
+  EXPECT_NE(free.digest().begin, Hash128{}) << "other numbers are not compared";
+  EXPECT_FALSE(free.digest().contradicts(bound.digest()));
   bound.remove_query(ring);
   for (Engine* engine : {&free, &bound}) engine->add_query(parse_pattern("(a)--(b)--(c)--(d)--(a)", "square"), {.list = true});
   UpdateBatch batch;
@@ -168,6 +171,8 @@ TEST(Renumber, StaticCountsStayTheSame) {
   const BatchResult got = free.process(batch, OnReject::skip);
   EXPECT_TRUE(got.queries[0].added_digest == expected.queries[0].added_digest);
   EXPECT_TRUE(got.queries[0].removed_digest == expected.queries[0].removed_digest);
+  EXPECT_NE(free.digest().now, free.digest().begin);
+  EXPECT_FALSE(free.digest().contradicts(bound.digest()));
 }
 
 }  // namespace
