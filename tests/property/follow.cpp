@@ -122,11 +122,12 @@ std::vector<Listed> Recorder::finish(std::uint64_t batch) const {
   return listed_;
 }
 
-Subject::Subject(const Scenario& scenario, unsigned threads)
+Subject::Subject(const Scenario& scenario, unsigned threads, EventOrder order)
     : Subject(scenario, Engine({.directed = scenario.directed,
                                 .threads = threads,
                                 .window = scenario.window,
                                 .allowed_lateness = scenario.lateness,
+                                .order = order,
                                 .schema = scenario.schema,
                                 .self_loops = scenario.self_loops})) {}
 
@@ -152,6 +153,18 @@ Output Subject::process(std::span<const Record> records) {
   Recorder recorder;
   Output output;
   output.result = engine_.process(batch_of(records), scenario_->on_reject, scenario_->lists() ? &recorder : nullptr);
+  output.matches = recorder.finish(output.result.batch);
+  return output;
+}
+
+Output Subject::process(const UpdateBatch& batch, bool record_by_record) {
+  Recorder recorder;
+  BatchOptions options;
+  options.on_reject = scenario_->on_reject;
+  options.record_by_record = record_by_record;
+  if (scenario_->lists()) options.sink = &recorder;
+  Output output;
+  output.result = engine_.process(batch, options).value();
   output.matches = recorder.finish(output.result.batch);
   return output;
 }

@@ -30,12 +30,14 @@ struct Output {
 /// The engine with the scenario's standing queries.
 class Subject {
  public:
-  Subject(const Scenario& scenario, unsigned threads);
+  Subject(const Scenario& scenario, unsigned threads, EventOrder order = EventOrder::arrival);
   /// Continues with an engine that has no queries yet.
   Subject(const Scenario& scenario, Engine engine);
 
   BatchResult load(std::span<const Record> records);
   Output process(std::span<const Record> records);
+  /// The same with BatchOptions::record_by_record. The batch may end early.
+  Output process(const UpdateBatch& batch, bool record_by_record);
   [[nodiscard]] Engine& engine() noexcept { return engine_; }
   /// Those of the standing queries.
   [[nodiscard]] const std::vector<QueryId>& ids() const noexcept { return ids_; }
