@@ -19,6 +19,7 @@
 #include "deltamatch/query.hpp"
 #include "deltamatch/result.hpp"
 #include "deltamatch/sample.hpp"
+#include "deltamatch/share.hpp"
 #include "deltamatch/static.hpp"
 #include "deltamatch/statistics.hpp"
 #include "deltamatch/update.hpp"
@@ -131,6 +132,15 @@ class Engine {
   /// Labels that are in the graph stay. absorb ignores the limit, because it repeats what another engine accepted.
   void limit_labels(std::uint64_t most);
 
+  /// Sets which part of the matches is found, from the next batch on (deltamatch/share.hpp). At first, all are. What is
+  /// reported of a batch is then that part: counts, listings, digests of matches, and what is suppressed or waits. Graph and
+  /// running digest are the same for every share, as are whole-graph matches. A budget bounds what is found in this engine.
+  ///
+  /// A query with ALERT ONCE remembers what it needs for the slots that are owned. So while one stands, or one could still go
+  /// on, slots can only be given up. Else throws Error(usage). Snapshots do not hold the share.
+  void take_share(const Share& share);
+  [[nodiscard]] const Share& share() const noexcept;
+
   /// Applies a batch that another engine has processed. The batch counts, but nothing is matched. A log of batches thus brings
   /// an engine to the state of the other. Refused records are skipped. If queries with ALERT ONCE stand, all standing queries
   /// are matched, so that the memory of these follows. Nothing is reported. `record_by_record` must then be as it was
@@ -199,7 +209,8 @@ class Engine {
 
   /// Writes a snapshot of graph, dictionary, window, batch number and digest. The file has checksums and is written aside, then
   /// renamed. Standing queries are not part of it, but what ALERT ONCE remembers of them is. `annotation` is up to 1 MiB of the
-  /// caller's data, stored in the snapshot.
+  /// caller's data, stored in the snapshot. Throws Error(usage) if a share of the slots is owned, and something is remembered:
+  /// it would lack what other engines remember.
   void save(const std::filesystem::path& path, std::string_view annotation = {}) const;
   /// Reads the annotation of a snapshot. Throws Error if the file's beginning is torn or corrupt. O(its length).
   [[nodiscard]] static std::string annotation(const std::filesystem::path& path);

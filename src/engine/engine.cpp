@@ -4,6 +4,7 @@
 #include <set>
 #include <tuple>
 
+#include "engine/batch/division.hpp"
 #include "engine/engine_impl.hpp"
 #include "engine/storage/bulk_loader.hpp"
 #include "engine/storage/graph_updates.hpp"
@@ -44,6 +45,18 @@ Timestamp Engine::Impl::report_span(const QueryFamily& query) const noexcept {
   Timestamp span = 0;
   for (const auto& variant : query.variants) span = std::max(span, report_span(*variant));
   return span;
+}
+
+/// How many of a variant's matches are in the slots of this engine.
+Count Engine::Impl::own(const QueryFamily& family, const StandingQuery& variant, const engine::Delivery::Batch& found) const {
+  if (share.whole()) return found.ids.size();
+  const auto at = std::ranges::find(family.variants, &variant, [](const auto& known) { return known.get(); });
+  const auto number = static_cast<std::size_t>(at - family.variants.begin());
+  const engine::OwnMatches own(share, graph, family.once ? &family.once->binding(number) : nullptr);
+  Count count = 0;
+  for (std::size_t i = 0; i < found.ids.size(); ++i)
+    count += own.has(found.match(i, variant.bound.vertices(), variant.bound.edges.size())) ? 1 : 0;
+  return count;
 }
 
 /// Keeps edges for a span from the next batch on; 0: for ever. A window that is an option of the engine stays. Strong
@@ -247,7 +260,9 @@ Count Engine::waiting(QueryId query) {
     now.resolved = resolved;
     now.watermark = call->watermark;
     const match::DueEdges edges = engine::waiting_edges(variant->bound, now.rule, now.watermark);
-    waiting += variant->delivery.translate(call->graph, match::find_waiting(variant->bound, now, edges)).ids.size();
+    const engine::Delivery::Batch found =
+        variant->delivery.translate(call->graph, match::find_waiting(variant->bound, now, edges));
+    waiting += call->own(family, *variant, found);
   }
   return waiting;
 }
@@ -263,6 +278,16 @@ BatchResult Engine::absorb(const UpdateBatch& batch, bool record_by_record) {
 void Engine::spool(const SpoolOptions& options) { Impl::Call(impl_)->listing.configure(options); }
 
 void Engine::limit_labels(std::uint64_t most) { Impl::Call(impl_)->label_limit = most; }
+
+void Engine::take_share(const Share& share) {
+  const Impl::Call call(impl_);
+  if ((call->remembers() || !call->parked.empty()) && !share.within(call->share)) {
+    throw Error(ErrorKind::usage, "share", "what ALERT ONCE remembers is there for the slots of the present share only",
+                "take slots before the first batch, and only give up some of them afterwards");
+  }
+  call->share = share;
+}
+const Share& Engine::share() const noexcept { return impl_->share; }
 
 Timestamp Engine::retention() const noexcept { return impl_->retains() ? impl_->window->span() : 0; }
 
@@ -409,13 +434,18 @@ const EngineOptions& Engine::options() const noexcept { return impl_->options; }
 
 void Engine::save(const std::filesystem::path& path, std::string_view annotation) const {
   const Impl::Call call(impl_);
+  std::vector<engine::ParkedMemory> memories = call->memories();
+  if (!call->share.whole() && !memories.empty()) {
+    throw Error(ErrorKind::usage, "snapshot", "it would hold only a share of what ALERT ONCE remembers",
+                "save an engine that owns all slots");
+  }
   engine::write_snapshot(
       path,
       {call->options.directed, call->options.window, call->batches, call->watermark, std::string(annotation),
        call->options.schema, call->options.allowed_lateness, call->options.order, call->options.self_loops, call->digest},
       call->graph,
       call->deletions ? call->deletions->entries(call->window.get(), call->watermark) : std::vector<graph::Deletions::Entry>(),
-      call->memories());
+      std::move(memories));
 }
 
 std::string Engine::annotation(const std::filesystem::path& path) { return engine::read_snapshot_header(path).annotation; }

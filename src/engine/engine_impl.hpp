@@ -76,6 +76,8 @@ struct Engine::Impl {
   [[nodiscard]] Timestamp longest_rise() const noexcept;
   [[nodiscard]] Timestamp report_span(const engine::QueryFamily& query) const noexcept;
   void retain(Timestamp span);
+  [[nodiscard]] Count own(const engine::QueryFamily& family, const engine::StandingQuery& variant,
+                          const engine::Delivery::Batch& found) const;
   /// Whether edges are kept for the conditions of the queries, and no longer.
   [[nodiscard]] bool retains() const noexcept { return window && options.window == 0; }
   match::Matcher& on_cpu() {
@@ -116,6 +118,7 @@ struct Engine::Impl {
   std::uint64_t batches = 0;
   std::optional<Timestamp> watermark;
   RunningDigest digest;
+  Share share;
   bool watches_vertices = false;
   std::uint64_t label_limit = default_label_limit;
   bool analyzing = false;

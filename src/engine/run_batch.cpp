@@ -10,6 +10,7 @@
 #include "base/checked.hpp"
 #include "base/seconds.hpp"
 #include "engine/batch/counted_batches.hpp"
+#include "engine/batch/division.hpp"
 #include "engine/batch/final_batches.hpp"
 #include "engine/engine_impl.hpp"
 #include "estimate/estimator.hpp"
@@ -63,6 +64,7 @@ class Engine::Impl::BatchRun {
   void look_for_transient();
   void look_for_counts();
   void look_for_final();
+  void divide();
   [[nodiscard]] std::vector<match::QueryTask> make_tasks();
   std::vector<match::QueryResult> match_rounds(std::span<match::QueryTask> tasks, match::MatchSteps& steps);
   void find_beside(std::size_t number, const match::QueryTask& task);
@@ -75,6 +77,9 @@ class Engine::Impl::BatchRun {
   [[nodiscard]] LevelCounts analyze(std::vector<match::QueryTask> tasks) const;
   void match_together(std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results, const StopFlag* stop,
                       match::MatchSteps& steps);
+  void match_passes(std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks,
+                    std::span<match::QueryResult> results, const StopFlag* stop, match::MatchSteps& steps);
+  [[nodiscard]] bool by_anchor(std::size_t query) const noexcept { return !division_ || division_->by_anchor(query); }
   [[nodiscard]] QueryDelta delta_of(std::size_t query);
   void net_renumbered(std::size_t task, Matched& removed, Matched& added) const;
   void shorten(std::size_t query, QueryDelta& delta) const;
@@ -95,6 +100,10 @@ class Engine::Impl::BatchRun {
   [[nodiscard]] std::span<const match::PassWork> passes() const noexcept {
     return std::span(passes_).first(transient_rule_ ? 3 : 2);
   }
+  // The net passes with the anchors that most queries are matched from.
+  [[nodiscard]] std::span<const match::PassWork> usual_passes() const noexcept {
+    return division_ ? division_->own_passes().first(2) : net_passes();
+  }
 
   std::array<match::PassWork, 3> passes_{};  // the last one is that of transient matches
   std::optional<match::TransientRule> transient_rule_;
@@ -105,6 +114,7 @@ class Engine::Impl::BatchRun {
   std::vector<double> spent_;                      // seconds of matching, by query
   std::optional<engine::CountedBatches> counted_;  // if a query counts
   std::optional<engine::FinalBatches> final_;      // if a query says EMIT FINAL
+  std::optional<engine::BatchDivision> division_;  // if the engine owns some of the slots only
   std::vector<Matched> removed_;                   // by task, as are the next two
   std::vector<Matched> added_;
   std::vector<Matched> transient_;               // they appear and vanish
@@ -201,23 +211,31 @@ void Engine::Impl::BatchRun::resolve_and_stage() {
 
 void Engine::Impl::BatchRun::estimate() {
   const graph::NetBatch& net = resolved_->net;
-  passes_[0] = {
-      .pass = match::Pass::removed, .anchors = net.removed, .marks = resolved_->removed_marks, .changed = net.removed};
-  passes_[1] = {
-      .pass = match::Pass::added, .anchors = net.inserted, .marks = resolved_->inserted_marks, .changed = net.inserted};
+  passes_[0] = {.pass = match::Pass::removed,
+                .anchors = net.removed,
+                .marked = net.removed,
+                .marks = resolved_->removed_marks,
+                .changed = net.removed};
+  passes_[1] = {.pass = match::Pass::added,
+                .anchors = net.inserted,
+                .marked = net.inserted,
+                .marks = resolved_->inserted_marks,
+                .changed = net.inserted};
   if (engine_->retains()) leave_out_expired();
   look_for_transient();
   find_tasks();
   look_for_counts();
   look_for_final();
+  divide();
   std::optional<double> closure;
   for (StandingQuery* variant : variants_) variant->refresh_plans(closure);
   const auto start = Clock::now();
-  engine_->trials.remember(net_passes());
+  const std::span<const match::PassWork> tried = usual_passes();
+  engine_->trials.remember(tried);
   if (!engine_->options.backend)
-    engine_->trials.expect(engine_->graph, net_passes(), variants_, engine_->on_cpu(), engine_->watch.stop());
-  if (!engine_->trials.due(net_passes())) return;
-  engine_->trials.run(engine_->graph, net_passes(), variants_, engine_->on_cpu(), engine_->watch.stop());
+    engine_->trials.expect(engine_->graph, tried, variants_, engine_->on_cpu(), engine_->watch.stop());
+  if (!engine_->trials.due(tried)) return;
+  engine_->trials.run(engine_->graph, tried, variants_, engine_->on_cpu(), engine_->watch.stop());
   result_.seconds.estimate = seconds_since(start);
 }
 
@@ -237,6 +255,7 @@ void Engine::Impl::BatchRun::leave_out_expired() {
     deleted_marks_.push_back(resolved_->removed_marks[i]);
   }
   passes_[0].anchors = deleted_;
+  passes_[0].marked = deleted_;
   passes_[0].marks = deleted_marks_;
 }
 
@@ -247,6 +266,7 @@ void Engine::Impl::BatchRun::look_for_transient() {
   transient_rule_.emplace(net.inserted, resolved_->inserted_marks, net.removed, resolved_->passed, *engine_->window);
   passes_[2] = {.pass = match::Pass::transient,
                 .anchors = net.inserted,
+                .marked = net.inserted,
                 .marks = resolved_->inserted_marks,
                 .changed = net.inserted,
                 .transient = &*transient_rule_};
@@ -267,6 +287,13 @@ void Engine::Impl::BatchRun::look_for_final() {
   const Timestamp window = engine_->options.window;
   final_.emplace(engine_->graph, *resolved_, engine_->watermark, window);
   for (const StandingQuery* variant : variants_) final_->add(variant->wait.get());
+}
+
+// Divides the work, if the engine owns some of the slots only.
+void Engine::Impl::BatchRun::divide() {
+  if (engine_->share.whole()) return;
+  division_.emplace(engine_->share, engine_->graph, passes());
+  for (const auto& [id, query] : engine_->standing) division_->add(*query, resolved_->renumbered());
 }
 
 void Engine::Impl::BatchRun::match() {
@@ -327,6 +354,7 @@ std::vector<match::QueryResult> Engine::Impl::BatchRun::match_rounds(std::span<m
     engine_->listing.open(engine_->graph, tasks, deliveries, renumbered, keep, engine_->watch);
     if (counted_) counted_->filter(engine_->listing);
     if (final_) final_->filter(engine_->listing);
+    if (division_) division_->keep_own(engine_->listing);
     for (std::size_t i = 0; i < results.size(); ++i) {
       results[i] = {};
       results[i].plans.resize(tasks[i % tasks.size()].plans->plans.size());
@@ -370,12 +398,36 @@ void Engine::Impl::BatchRun::take_seconds(std::span<const match::QueryTask> task
 
 void Engine::Impl::BatchRun::match_together(std::span<const match::QueryTask> tasks, std::span<match::QueryResult> results,
                                             const StopFlag* stop, match::MatchSteps& steps) {
-  if (!transient_rule_ || engine_->matcher->takes_transient()) {
-    engine_->matcher->match(engine_->graph, passes(), tasks, results, stop, steps);
+  if (!division_) {
+    match_passes(passes(), tasks, results, stop, steps);
     return;
   }
-  engine_->matcher->match(engine_->graph, net_passes(), tasks, results.first(2 * tasks.size()), stop, steps);
-  std::array<match::PassWork, 3> last = passes_;
+  for (const bool own : {true, false}) {
+    std::vector<match::QueryTask> some;
+    std::vector<match::QueryResult*> from;
+    for (const match::QueryTask& task : tasks) {
+      if (by_anchor(task.family) == own) some.push_back(task);
+    }
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      if (by_anchor(tasks[i % tasks.size()].family) == own) from.push_back(&results[i]);
+    }
+    if (some.empty()) continue;
+    std::vector<match::QueryResult> found;
+    for (match::QueryResult* const result : from) found.push_back(std::move(*result));
+    match_passes(own ? division_->own_passes() : passes(), some, found, stop, steps);
+    for (std::size_t i = 0; i < from.size(); ++i) *from[i] = std::move(found[i]);
+  }
+}
+
+void Engine::Impl::BatchRun::match_passes(std::span<const match::PassWork> passes, std::span<const match::QueryTask> tasks,
+                                          std::span<match::QueryResult> results, const StopFlag* stop,
+                                          match::MatchSteps& steps) {
+  if (passes.size() == 2 || engine_->matcher->takes_transient()) {
+    engine_->matcher->match(engine_->graph, passes, tasks, results, stop, steps);
+    return;
+  }
+  engine_->matcher->match(engine_->graph, passes.first(2), tasks, results.first(2 * tasks.size()), stop, steps);
+  std::vector<match::PassWork> last(passes.begin(), passes.end());
   for (match::PassWork& pass : std::span(last).first(2)) pass.anchors = {};
   engine_->on_cpu().match(engine_->graph, last, tasks, results, stop, steps);
 }
@@ -408,7 +460,7 @@ std::vector<Matched> Engine::Impl::BatchRun::gather(match::Pass pass, std::span<
       results[q].records = {};
       matched[q].digest = engine_->listing.digest(q, pass);
     }
-    if (tasks[q].query->counts_something()) {
+    if (tasks[q].query->counts_something() || !by_anchor(tasks[q].family)) {
       matched[q].count = engine_->listing.matches(q, pass);
       if (!variants_[q]->options.list) matched[q].digest = {};
     }

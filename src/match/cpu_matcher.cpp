@@ -95,7 +95,7 @@ class CpuMatcher final : public Matcher {
       begins_ = passes[p].begins;
       arrivals_.reset();
       if (!passes[p].marks.empty() && graph.edge_table)
-        arrivals_.emplace(passes[p].anchors, passes[p].marks, passes[p].pass != Pass::removed, *graph.edge_table);
+        arrivals_.emplace(passes[p].marked, passes[p].marks, passes[p].pass != Pass::removed, *graph.edge_table);
       transient_ = passes[p].transient;
       noting_ = transient_ == nullptr && p + 1 < passes.size() && passes[p + 1].transient != nullptr;
       if (noting_) noted_.clear();

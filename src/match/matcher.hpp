@@ -101,8 +101,9 @@ struct PassWork {
   /// If not null, called with the index of the anchor, root or left anchor that a thread begins with. All before it have begun,
   /// and most of them are done. Any threads may call it, several at once. Not every matcher calls it. Must not throw.
   const std::function<void(std::size_t)>* begins = nullptr;
-  /// By anchor, which must then ascend: the running watermark after the record that changed the edge, or INT64_MAX if none did.
-  /// Only tasks with a span read it.
+  /// Edges that the batch changes, ascending, with the running watermark after the record that changed each, or INT64_MAX if
+  /// none did. Anchors are among them. Only tasks with a span read it.
+  std::span<const graph::Edge> marked{};
   std::span<const Timestamp> marks{};
   /// All edges that the batch removes or inserts. The anchors may be a part of them. Only needed if edges have slots.
   std::span<const graph::Edge> changed{};

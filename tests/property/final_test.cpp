@@ -14,6 +14,7 @@
 
 #include "deltamatch/error.hpp"
 #include "property/draw.hpp"
+#include "property/draw_alerts.hpp"
 #include "property/follow.hpp"
 
 namespace deltamatch::property {
@@ -21,56 +22,10 @@ namespace {
 
 using Kind = Expression::Kind;
 
-constexpr Timestamp longest_bound = 6;
-
-Expression time_of(std::uint32_t edge) { return {Kind::attribute, {}, {Element::Kind::edge, edge}, "time", {}}; }
-
 Expression node(Kind kind, std::vector<Expression> operands) { return {kind, {}, {}, {}, std::move(operands)}; }
-
-/// By edge of the query: how long after it a counted edge may come at most.
-using Bounds = std::map<std::uint32_t, Timestamp>;
-
-/// Bounds each edge that the condition counts by a random edge of the query.
-void bound_counts(Expression& condition, std::uint32_t edges, Bounds& bounds) {
-  for (Expression& operand : condition.operands) bound_counts(operand, edges, bounds);
-  for (CountedPattern& pattern : condition.pattern) {
-    std::vector<Expression> parts;
-    for (std::uint32_t e = 0; e < pattern.edges.size(); ++e) {
-      const auto outer = static_cast<std::uint32_t>(*below(static_cast<int>(edges)));
-      const Timestamp after = *below(longest_bound + 2) - 1;
-      const Expression span{Kind::literal, Duration{after}, {}, {}, {}};
-      parts.push_back(node(Kind::less_equal, {time_of(pattern.first_edge + e), node(Kind::add, {time_of(outer), span})}));
-      Timestamp& known = bounds.try_emplace(outer, 0).first->second;
-      known = std::max(known, after);
-    }
-    pattern.where = {parts.size() == 1 ? parts[0] : node(Kind::logical_and, parts)};
-  }
-}
 
 /// The most matches of a query before the condition is tested. The oracle counts anew for each of them.
 constexpr std::size_t listed_at_most = 200;
-
-/// A scenario whose queries all wait, and their bounds.
-struct Waiting {
-  Scenario scenario;
-  std::vector<Bounds> bounds;
-};
-
-std::optional<Waiting> draw(const Traits& traits) {
-  Waiting drawn{*scenarios(traits), {}};
-  std::erase_if(drawn.scenario.queries,
-                [](const Standing& standing) { return standing.query.edges.empty() || !standing.query.where; });
-  if (drawn.scenario.queries.empty()) return std::nullopt;
-  for (Standing& standing : drawn.scenario.queries) {
-    Bounds& bounds = drawn.bounds.emplace_back();
-    bound_counts(*standing.query.where, static_cast<std::uint32_t>(standing.query.edges.size()), bounds);
-    if (bounds.empty()) return std::nullopt;
-    standing.query.emit_final = true;
-    standing.options.list = true;
-    if (!traits.within) standing.query.within.reset();
-  }
-  return drawn;
-}
 
 /// A subject, unless a query's condition contradicts itself, or counts nothing any more.
 std::optional<Subject> subject_of(const Scenario& scenario, unsigned threads) {
@@ -174,7 +129,7 @@ std::string text(const oracle::Answer& answer) {
 
 void hold_on(const Traits& traits, int cases, unsigned threads) {
   hold(cases, [&] {
-    const std::optional<Waiting> waiting = draw(traits);
+    const std::optional<Waiting> waiting = draw_waiting(traits);
     if (!waiting) return;
     const Scenario& scenario = waiting->scenario;
     auto subject = subject_of(scenario, threads);
@@ -268,7 +223,7 @@ oracle::Answer answer_of(const std::vector<Listed>& listed) {
 /// On a stream in order of time without deletions, where batches end does not matter, however time jumps.
 void hold_cuts(const Traits& traits, int cases) {
   hold(cases, [&] {
-    std::optional<Waiting> waiting = draw(traits);
+    std::optional<Waiting> waiting = draw_waiting(traits);
     if (!waiting) return;
     Scenario& scenario = waiting->scenario;
     scenario.start.clear();
@@ -279,7 +234,7 @@ void hold_cuts(const Traits& traits, int cases) {
       record.continues = false;
       record.ahead = *below(8) == 0;  // its time does not move the watermark
     }
-    scenario.window = traits.windows ? longest_bound + scenario.lateness + 1 + *below(10) : 0;
+    scenario.window = traits.windows ? longest_wait + scenario.lateness + 1 + *below(10) : 0;
     if (!subject_of(scenario, 1)) return;
     Scenario plain = scenario;
     for (Standing& standing : plain.queries) standing.query.emit_final = false;
@@ -316,7 +271,7 @@ bool listable(const Scenario& scenario) {
 void hold_interrupted(const Traits& traits, int cases) {
   const std::filesystem::path path = std::filesystem::temp_directory_path() / ("final-" + std::to_string(::getpid()) + ".dms");
   hold(cases, [&] {
-    const std::optional<Waiting> waiting = draw(traits);
+    const std::optional<Waiting> waiting = draw_waiting(traits);
     if (!waiting) return;
     const Scenario& scenario = waiting->scenario;
     auto whole = subject_of(scenario, 1);

@@ -15,26 +15,13 @@
 
 #include "deltamatch/error.hpp"
 #include "property/draw.hpp"
+#include "property/draw_alerts.hpp"
 #include "property/follow.hpp"
 
 namespace deltamatch::property {
 namespace {
 
 using Binding = std::vector<oracle::ExternalId>;
-
-/// Lets a query alert once per some of its vertices. Those that can change places are all named.
-void draw_once(Standing& standing) {
-  AlertOnce once;
-  once.every.microseconds = 1 + *below(12);
-  const std::size_t n = standing.query.vertices.size();
-  const bool some = standing.options.count == CountMode::embeddings && *below(2) == 0;
-  for (std::uint32_t v = 0; v < n; ++v) {
-    if (!some || *below(2) == 0) once.vertices.push_back(v);
-  }
-  if (once.vertices.empty()) once.vertices.push_back(0);
-  standing.query.once = once;
-  standing.options.list = true;
-}
 
 /// What ALERT ONCE lets through of one query.
 class Simulation {

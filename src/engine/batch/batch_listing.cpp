@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "engine/batch/division.hpp"
 #include "match/counted_filter.hpp"
 
 namespace deltamatch::engine {
@@ -58,8 +59,9 @@ void BatchListing::deliver(const Tasks& tasks, const Delivery::MatchContext& con
 
 void BatchListing::add(std::size_t task, match::Pass pass, const match::FoundMatches& found) {
   if (found.count == 0) return;
-  Delivery::Batch batch = collectors_[task].delivery().translate(*graph_, found);
-  watch_->handed(collectors_[task].task().progress_index, batch.ids.size());
+  const Collector& collector = collectors_[task];
+  Delivery::Batch batch = collector.own(collector.delivery().translate(*graph_, found), false);
+  watch_->handed(collector.task().progress_index, batch.ids.size());
   spool_.add(list_of(task, pass), std::move(batch));
 }
 
@@ -77,9 +79,21 @@ void BatchListing::Collector::take(const match::Records& records, match::Pass pa
     left = &kept;
     if (pass == match::Pass::transient) pass = match::Pass::added;  // nothing vanishes
   }
-  Delivery::Batch batch = delivery_->translate(*listing_->graph_, *task_, *left, watch.stop());
+  Delivery::Batch batch = own(delivery_->translate(*listing_->graph_, *task_, *left, watch.stop()), true);
   watch.handed(task_->progress_index, batch.ids.size());
   listing_->spool_.add(list_of(number_, pass), std::move(batch));
+}
+
+Delivery::Batch BatchListing::Collector::own(Delivery::Batch&& matches, bool anchored) const {
+  if (own_ == nullptr || (anchored && by_anchor_)) return std::move(matches);
+  const std::size_t vertices = task_->query->vertices();
+  const std::size_t edges = task_->query->edges.size();
+  Delivery::Batch kept;
+  for (std::size_t i = 0; i < matches.ids.size(); ++i) {
+    const ListedMatch match = matches.match(i, vertices, edges);
+    if (own_->has(match)) kept.append(match);
+  }
+  return kept;
 }
 
 }  // namespace deltamatch::engine

@@ -18,6 +18,8 @@
 
 namespace deltamatch::engine {
 
+class OwnMatches;
+
 /// Holds the listed matches of one batch at a time. Every batch begins with `open` and ends with `clear`.
 class BatchListing {
  public:
@@ -43,6 +45,9 @@ class BatchListing {
   void filter(std::size_t task, const match::CountedBatch& batch) { collectors_[task].filter(batch); }
   /// Lets a task list only matches that are final, and of these only such as were not decided earlier. None vanishes.
   void filter(std::size_t task, const match::FinalBatch& batch) { collectors_[task].filter(batch); }
+  /// Lets a task list only matches of its own. `by_anchor`: those with an anchor are; only matches from `add` are asked. `own`
+  /// must outlive the matching.
+  void keep_own(std::size_t task, const OwnMatches& own, bool by_anchor) { collectors_[task].keep_own(own, by_anchor); }
   /// Lists matches of a task that were found as embeddings.
   void add(std::size_t task, match::Pass pass, const match::FoundMatches& found);
   /// Forgets all matches.
@@ -86,6 +91,12 @@ class BatchListing {
     void filter(const match::CountedBatch& batch) noexcept { counted_ = &batch; }
     void filter(const match::FinalBatch& batch) noexcept { final_ = &batch; }
     [[nodiscard]] bool is_final() const noexcept { return final_ != nullptr; }
+    void keep_own(const OwnMatches& own, bool by_anchor) noexcept {
+      own_ = &own;
+      by_anchor_ = by_anchor;
+    }
+    /// Translated matches of the task, without those of others. `anchored`: they have anchors.
+    [[nodiscard]] Delivery::Batch own(Delivery::Batch&& matches, bool anchored) const;
 
    private:
     BatchListing* listing_;
@@ -94,6 +105,8 @@ class BatchListing {
     const match::QueryTask* task_;
     const match::CountedBatch* counted_ = nullptr;  // if the query counts
     const match::FinalBatch* final_ = nullptr;      // if it says EMIT FINAL
+    const OwnMatches* own_ = nullptr;               // if other engines report matches of the query, too
+    bool by_anchor_ = false;
   };
 
   static constexpr std::size_t lists = 3;  // of a task: one for each pass

@@ -59,6 +59,8 @@ class OnceRule {
 
   /// Decides on a batch. Its memory must settle or undo afterwards.
   [[nodiscard]] LetThrough decide(const OnceBatch& batch);
+  /// What tells the matches of a variant apart.
+  [[nodiscard]] const OnceBinding& binding(std::size_t variant) const noexcept { return bindings_[variant]; }
   [[nodiscard]] OnceMemory& memory() noexcept { return memory_; }
   [[nodiscard]] const OnceMemory& memory() const noexcept { return memory_; }
 

@@ -176,6 +176,14 @@ Delivery::Batch Delivery::translate(const graph::DataGraph& graph, const match::
   return batch;
 }
 
+void Delivery::Batch::append(const ListedMatch& match) {
+  order.push_back(static_cast<std::uint32_t>(ids.size()));
+  ids.push_back(match.id);
+  vertices.insert(vertices.end(), match.vertices.begin(), match.vertices.end());
+  edges.insert(edges.end(), match.edges.begin(), match.edges.end());
+  digest.add(match.id);
+}
+
 void Delivery::Batch::keep_first(std::size_t count) {
   ids.resize(std::min(count, ids.size()));
   order.resize(ids.size());

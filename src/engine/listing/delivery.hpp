@@ -50,6 +50,8 @@ class Delivery {
               std::span(edges).subspan(order[i] * query_edges, query_edges)};
     }
 
+    /// Adds a match whose id is the greatest.
+    void append(const ListedMatch& match);
     /// Keeps only the first `count` matches by id.
     void keep_first(std::size_t count);
   };
