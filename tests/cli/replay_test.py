@@ -24,7 +24,7 @@ RING = "+\t1\t2\n+\t2\t3\n+\t3\t1\n"
 class Replay(harness.CliTest):
     def test_json_has_exactly_these_keys_in_this_order(self):
         _, result = self.replay(RING)
-        self.assertEqual(list(result), ["v", "version", "mode", "counting", "threads", "graph", "batches", "updates", "ignored", "warnings", "queries", "seconds"])
+        self.assertEqual(list(result), ["v", "version", "mode", "counting", "threads", "graph", "digest", "batches", "updates", "ignored", "warnings", "queries", "seconds"])
         self.assertEqual(result["v"], 1)
         self.assertEqual(list(result["graph"]), ["vertices", "edges", "bytes"])
         self.assertEqual(list(result["ignored"]), IGNORED)

@@ -22,6 +22,7 @@
 #include "cli/report/top_vertices.hpp"
 #include "cli/terminal/exit_codes.hpp"
 #include "cli/terminal/output.hpp"
+#include "cli/terminal/values.hpp"
 #include "ingest/sink/match_form.hpp"
 
 namespace deltamatch::cli {
@@ -45,6 +46,7 @@ struct Replay {
   Timestamp timeout = 0;  // microseconds; 0: none
   std::optional<std::uint64_t> max_matches;
   std::optional<std::uint64_t> top;  ///< vertices of each query that are named
+  std::optional<SharePart> share;
 };
 
 // Freed if a batch runs out of memory, for what is written then: sections of a snapshot, and the report.
@@ -52,6 +54,19 @@ constexpr std::size_t reserve_bytes = std::size_t{16} << 20;
 
 // No run takes longer, and more would not fit as nanoseconds.
 constexpr Timestamp longest_timeout = Timestamp{36'500} * 86'400 * 1'000'000;
+
+/// Reads K/N.
+SharePart parse_share(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  if (slash != std::string_view::npos) {
+    const auto of = read_number(text.substr(slash + 1), 1, Share::most_slots);
+    const auto number = of ? read_number(text.substr(0, slash), 1, *of) : std::nullopt;
+    if (number) return {static_cast<std::uint32_t>(*number), static_cast<std::uint32_t>(*of)};
+  }
+  throw Error(
+      ErrorKind::usage, "--share", fmt::format("'{}' is not a share", text),
+      fmt::format("write the number of the share and how many there are, such as 2/3; there may be {}", Share::most_slots));
+}
 
 /// The end of a run. It tries every step, even if an earlier one failed.
 class Ending {
@@ -136,6 +151,17 @@ void check(const Replay& options) {
   check_files({{"--save-snapshot", options.save_snapshot}});
 }
 
+/// Refuses a snapshot that would lack what the other shares remember.
+void check_share(const Replay& options, const std::vector<NamedQuery>& queries) {
+  if (!options.share || options.share->of == 1 || options.save_snapshot.empty()) return;
+  for (const NamedQuery& named : queries) {
+    if (!named.query.once) continue;
+    throw Error(ErrorKind::usage, "--save-snapshot",
+                fmt::format("with --share, it would hold only a share of what ALERT ONCE of {} remembers", named.query.name),
+                "leave one of the two out");
+  }
+}
+
 /// Warns if edges leave the window too early for a query.
 void warn_of_window(const EngineOptions& engine, const std::vector<NamedQuery>& queries, Report& report) {
   for (const NamedQuery& named : queries) {
@@ -158,12 +184,15 @@ int replay(const Replay& options) {
   session.engine().spool({.memory = options.spool_memory, .folder = {}});
   const auto queries = read_queries(options.queries.sources, session.directed());
   check_lateness(options.stream, queries);
+  check_share(options, queries);
   check_order(session.engine().options(), options.graph.snapshot, queries);
   session.heed(queries);
   const MatchingOrders orders(options.queries.orders, queries);
   Report report;
   report.describe(options.queries, thread_count(session.engine().options().threads));
   report.digests = options.emit.emit == Emit::digest;
+  report.share = options.share;
+  if (options.share) session.engine().take_share(Share::part(options.share->number, options.share->of));
   warn_of_window(session.engine().options(), queries, report);
   const std::vector<QueryId> ids = register_queries(
       session.engine(), queries, options.queries.options(options.emit.emit != Emit::none || options.top), orders, report);
@@ -214,6 +243,7 @@ int replay(const Replay& options) {
     for (std::size_t q = 0; top && q < queries.size(); ++q)
       report.deltas[q].top = top->top(report.deltas[q].name, *options.top);
     report.graph = session.engine().graph();
+    report.digest = session.engine().digest().now;
     report.backend = session.backend();
     report.total = seconds_since(start);
     report.cpu = cpu_seconds();
@@ -243,6 +273,11 @@ void add_replay(const Command& program, Run& run) {
   add_duration(command, "--timeout", options->timeout, "Stop after this time, e.g. 10s, and abandon the current batch")
       .group("Stream");
   add_number(command, "--max-matches", options->max_matches, "Stop a query in a batch after N new and removed matches", 1)
+      .group("Queries");
+  command
+      .add_value(
+          "--share", [options](const std::string& text) { options->share = parse_share(text); },
+          "Find only share K of N of the matches, in slots of their own; the shares of 1/N to N/N are all of them", "K/N")
       .group("Queries");
   add_number(command, "--top", options->top, "Name the N vertices of each query that are in most new matches", 1)
       .group("Output");

@@ -363,6 +363,8 @@ std::string to_json(const Report& report) {
   json.key("graph").begin_object();
   json.key("vertices").number(report.graph.vertices).key("edges").number(report.graph.edges);
   json.key("bytes").number(report.graph.bytes).end_object();
+  if (report.digest) json.key("digest").string(to_string(*report.digest));
+  if (report.share) json.key("share").string(fmt::format("{}/{}", report.share->number, report.share->of));
   if (report.loaded) write_loaded(json, *report.loaded);
   json.key("batches").number(report.batches);
   if (report.batch_span > 0) json.key("batch_span").number(static_cast<Count>(report.batch_span));
@@ -459,6 +461,10 @@ std::string to_table(const Report& report) {
   fmt::format_to(out, "graph    {}, {}\n", graph_size(report.graph.vertices, report.graph.edges),
                  human_bytes(report.graph.bytes));
   if (report.loaded) text += loaded_text(*report.loaded);
+  if (report.share) {
+    fmt::format_to(out, "share    {} of {}: the matches are those of this share only\n", report.share->number,
+                   report.share->of);
+  }
   fmt::format_to(out, "time     {} (load {}", human_seconds(report.total), human_seconds(report.load));
   if (report.batches > 0) {
     fmt::format_to(out, ", apply {}, estimate {}, cache {}, match {}, settle {}", human_seconds(report.steps.apply),

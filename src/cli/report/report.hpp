@@ -10,6 +10,7 @@
 #include "cli/report/input_notes.hpp"
 #include "cli/report/top_vertices.hpp"
 #include "deltamatch/count.hpp"
+#include "deltamatch/digest.hpp"
 #include "deltamatch/match.hpp"
 #include "deltamatch/result.hpp"
 #include "deltamatch/sample.hpp"
@@ -70,12 +71,20 @@ struct RunSettings {
   CountMode counting = CountMode::subgraphs;
   unsigned threads = 1;
 };
+/// Which part of the matches a run finds.
+struct SharePart {
+  std::uint32_t number = 1;  ///< from 1
+  std::uint32_t of = 1;
+};
+
 /// Writes the members "version", "mode", "counting" and "threads" of the `--json` object.
 void write_settings(JsonWriter& json, const RunSettings& settings);
 
 struct Report {
   RunSettings settings;
   GraphStatistics graph;
+  std::optional<Hash128> digest;   ///< replay: the running digest at the end
+  std::optional<SharePart> share;  ///< replay: if not all matches are looked for
   std::uint64_t batches = 0;
   std::uint64_t cut_batches = 0;      ///< of them: those that ended early because an edge in them expired
   Timestamp batch_span = 0;           ///< most event time of a batch in microseconds, as options or window say. 0: no limit
