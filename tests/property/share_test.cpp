@@ -186,6 +186,8 @@ constexpr Traits stream_of_events{.vertex_records = false, .untidy = false, .edg
 TEST(Shares, OfWhatAppearsAndVanishesAreTheWhole) { hold_on(stream, 150, {.by_record = true}); }
 TEST(Shares, OfEventsThatAppearAndVanishAreTheWhole) { hold_on(stream_of_events, 150, {.by_record = true}); }
 
+TEST(Shares, OfWhatAppearsAndVanishesAreTheWholeIfLabelsChange) { hold_on(restless, 200, {.by_record = true}); }
+
 TEST(Shares, MayBeTakenAnewBetweenBatches) { hold_on(simple, 100, {.moves = true}); }
 TEST(Shares, OfKeyedEdgesMayBeTakenAnewBetweenBatches) { hold_on(keyed, 100, {.moves = true}); }
 

@@ -17,7 +17,7 @@ std::uint64_t slot_hash(const graph::Edge& anchor) noexcept { return XXH3_64bits
 
 DividedBy divided_by(const QueryFamily& query, bool renumbered) noexcept {
   if (query.once) return DividedBy::binding;
-  return renumbered || query.query.emit_final ? DividedBy::id : DividedBy::anchor;
+  return renumbered ? DividedBy::id : DividedBy::anchor;
 }
 
 BatchDivision::BatchDivision(const Share& share, const graph::DataGraph& graph, std::span<const match::PassWork> passes)

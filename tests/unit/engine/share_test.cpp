@@ -180,6 +180,33 @@ TEST(Slots, AreThoseOfIdsIfAVertexGetsAFreshNumber) {
   EXPECT_EQ(matches, 1U) << "only the new edge is a new match";
 }
 
+// The path a>b>c exists only within the batch. The label of another vertex changes meanwhile.
+TEST(Slots, OfWhatAppearsAndVanishesCountOnceIfAVertexGetsAFreshNumber) {
+  std::vector<Update> change{label(50, "New"), edge(2, 3, 5), edge(70, 71, 12)};
+  for (Update& update : change) {
+    if (!update.time) update.time = 1;
+  }
+  for (const bool list : {false, true}) {
+    Count added = 0;
+    Count removed = 0;
+    for (std::uint32_t slot = 0; slot < slots; ++slot) {
+      Engine engine({.threads = 1, .window = 10});
+      engine.add_query(parse_pattern("(a)-->(b)-->(c)", "q"), {.list = list});
+      engine.take_share(Share(slots, {slot}));
+      engine.process(batch_of({edge(1, 2, 0), edge(50, 51, 9)}));
+      BatchOptions options;
+      options.record_by_record = true;
+      const BatchResult result = engine.process(batch_of(change), options).value();
+      EXPECT_EQ(result.consumed, change.size());
+      EXPECT_EQ(result.expired, 1U);
+      added += result.queries.at(0).added;
+      removed += result.queries.at(0).removed;
+    }
+    EXPECT_TRUE(added == Count{1}) << to_string(added);
+    EXPECT_TRUE(removed == Count{1}) << to_string(removed);
+  }
+}
+
 TEST(Slots, AreThoseOfIdsIfOnlyACountTurns) {
   const char* const pattern = "(a)-[:T]->(b) WHERE NOT EXISTS { (b)-[:T]->(c) }";
   std::vector<Update> updates;
