@@ -10,12 +10,12 @@ namespace deltamatch {
 /// the same batches, and that own each slot once, report each match once.
 ///
 /// Let S be the number of slots. The slot of a match is a number modulo S:
-/// - Usually it is the xxh3 with 64 bits of the match's anchor: of tail, head and what tells parallel edges apart, as three
-///   little-endian integers of 4 bytes. The anchor is the least of the match's edges that the batch removes or inserts.
-///   Numbers are those of the engine, on which replicas agree (deltamatch/digest.hpp).
-/// - It is the low half of the match's id, if a match has no anchor: only a count of its query turns, or time makes it final.
-///   So it is for all queries in a batch in which a vertex or an edge gets a fresh number. Then two anchors may lead to a match
-///   that is the same before and after the batch.
+/// - Usually it is the xxh3 with 64 bits of the match's anchor, the least of its edges that the batch removes or inserts. What
+///   is hashed is tail, head and what tells parallel edges apart, as three little-endian integers of 4 bytes. Numbers are those
+///   of the engine, on which replicas agree (deltamatch/digest.hpp).
+/// - It is the low half of the match's id, if the match has no anchor. Only a count of its query turns then, or time makes it
+///   final. So it is for all queries in a batch in which a vertex or an edge gets a fresh number. Then two anchors may lead to
+///   a match that is the same before and after the batch.
 /// - It is the low half of a hash of the external ids that ALERT ONCE names, because one engine must decide about them.
 ///
 /// Where the anchor decides, the engines share the work. Else each of them finds all matches, and keeps its own.
