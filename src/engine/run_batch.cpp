@@ -460,10 +460,8 @@ std::vector<Matched> Engine::Impl::BatchRun::gather(match::Pass pass, std::span<
       results[q].records = {};
       matched[q].digest = engine_->listing.digest(q, pass);
     }
-    if (tasks[q].query->counts_something() || !by_anchor(tasks[q].family)) {
-      matched[q].count = engine_->listing.matches(q, pass);
-      if (!variants_[q]->options.list) matched[q].digest = {};
-    }
+    if (tasks[q].query->counts_something() || !by_anchor(tasks[q].family)) matched[q].count = engine_->listing.matches(q, pass);
+    if (!variants_[q]->options.list) matched[q].digest = {};
     matched[q].plans = std::move(results[q].plans);
     spend(tasks[q].family, start);
   }

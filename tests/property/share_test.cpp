@@ -129,6 +129,7 @@ void hold_for(const Scenario& scenario, const Run& run) {
       for (Subject& part : parts) RC_ASSERT(part.engine().digest() == whole->engine().digest());
       check_waiting(scenario, *whole, parts);
       more = expected.result.cut;
+      RC_ASSERT(!more || expected.result.consumed > 0U);
       if (more) batch.drop_first(expected.result.consumed);
       matches += expected.matches.size();
       if (matches > most_listed) return;

@@ -189,18 +189,26 @@ TEST(Slots, OfWhatAppearsAndVanishesCountOnceIfAVertexGetsAFreshNumber) {
   for (const bool list : {false, true}) {
     Count added = 0;
     Count removed = 0;
-    for (std::uint32_t slot = 0; slot < slots; ++slot) {
+    for (std::uint32_t slot = 0; slot <= slots; ++slot) {
+      const bool whole = slot == slots;
       Engine engine({.threads = 1, .window = 10});
       engine.add_query(parse_pattern("(a)-->(b)-->(c)", "q"), {.list = list});
-      engine.take_share(Share(slots, {slot}));
+      if (!whole) engine.take_share(Share(slots, {slot}));
       engine.process(batch_of({edge(1, 2, 0), edge(50, 51, 9)}));
       BatchOptions options;
       options.record_by_record = true;
       const BatchResult result = engine.process(batch_of(change), options).value();
       EXPECT_EQ(result.consumed, change.size());
       EXPECT_EQ(result.expired, 1U);
-      added += result.queries.at(0).added;
-      removed += result.queries.at(0).removed;
+      const QueryDelta& delta = result.queries.at(0);
+      EXPECT_EQ(delta.added_digest != MatchDigest{}, list && delta.added > 0) << "a query that only counts has no digest";
+      EXPECT_EQ(delta.removed_digest, delta.added_digest);
+      if (whole) {
+        EXPECT_TRUE(delta.added == added && delta.removed == removed);
+        continue;
+      }
+      added += delta.added;
+      removed += delta.removed;
     }
     EXPECT_TRUE(added == Count{1}) << to_string(added);
     EXPECT_TRUE(removed == Count{1}) << to_string(removed);
