@@ -1,5 +1,6 @@
 #include "gpu/device.hpp"
 
+#include <iterator>
 #include <thread>
 #include <utility>
 
@@ -59,9 +60,19 @@ Device::~Device() {
   if (stream_) static_cast<void>(cudaStreamSynchronize(stream_.get()));
 }
 
+std::pair<int, int> Device::capability() const {
+  int major = 0;
+  int minor = 0;
+  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ordinal_), "cudaDeviceGetAttribute");
+  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, ordinal_), "cudaDeviceGetAttribute");
+  return {major, minor};
+}
+
 void Device::prepare(const FlatPrograms& flat, std::uint32_t share, std::uint32_t shares, const GpuSettings& options,
                      const graph::DataGraph& graph) {
   use();
+  share_ = share;
+  shares_ = shares;
   stopping_ = false;
   lists_ = false;
   parts_.clear();
@@ -70,6 +81,11 @@ void Device::prepare(const FlatPrograms& flat, std::uint32_t share, std::uint32_
              bundle_.add(std::span(flat.joined)), bundle_.add(std::span(flat.edges)), bundle_.add(std::span(flat.positions))};
   add_part(flat.sums, true, share, shares);
   add_part(flat.walks, false, share, shares);
+  std::vector<const MadeKernel*> kernels;
+  for (const FlatWork* work : {&flat.sums, &flat.walks}) {
+    std::ranges::copy_if(work->made, std::back_inserter(kernels), [](const MadeKernel* kernel) { return kernel != nullptr; });
+  }
+  made_.prepare(kernels, mirror_->view());
   if (table_bytes_ == 0) table_bytes_ = std::clamp(free_device_bytes() / table_share, least_table_bytes, most_table_bytes);
   sums_.prepare(flat.tables, share, shares, graph.base().vertices(),
                 options.testing.table_memory > 0 ? options.testing.table_memory : table_bytes_, bundle_);
@@ -118,7 +134,8 @@ void Device::add_part(const FlatWork& work, bool sums, std::uint32_t share, std:
     part.grid = fit_grid(part.layout, part.kind);
   }
   const std::vector<Chunk> chunks = make_chunks(work, part.grid.warps(), share, shares);
-  if (chunks.empty()) return;
+  const bool made = std::ranges::any_of(work.made, [](const MadeKernel* kernel) { return kernel != nullptr; });
+  if (chunks.empty() && !made) return;
   part.grid = limit_grid(part.grid, chunks.size());
   part.chunks = static_cast<std::uint32_t>(chunks.size());
   part.programs = bundle_.add(std::span(work.programs));
@@ -135,8 +152,10 @@ void Device::launch(const FlatPrograms& flat, const GpuSettings& options) {
   // Sums are launched before the kernels that list. Listing kernels wait for the host, and a launch behind them could block the
   // host.
   if (!sums_.empty()) launch_sums(options);
+  launch_made(flat, options);
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const Part& part = parts_[i];
+    if (part.chunks == 0) continue;
     Launch work = launch_of(part, i, flat, options);
     ++launches_;
     if (launches_ == options.testing.refused_launch) throw Error("matching kernel", "a test refuses the launch");
@@ -153,6 +172,30 @@ void Device::launch_sums(const GpuSettings& options) {
   if (launches_ == options.testing.refused_launch) throw Error("kernel of sums", "a test refuses the launch");
   if (launches_ == options.testing.crashed_launch) work.probes = nullptr;
   sums_.launch(work, bundle_, stream_.get());
+}
+
+void Device::launch_made(const FlatPrograms& flat, const GpuSettings& options) {
+  made_work_.clear();
+  for (const Part& part : parts_) {
+    const std::size_t first = part.kind.sums ? 0 : flat.sums.programs.size();
+    for (std::uint32_t p = 0; p < part.work->programs.size(); ++p) {
+      const MadeKernel* kernel = part.work->made_of(p);
+      if (kernel == nullptr) continue;
+      const std::uint32_t begin = part.work->first_anchor[p];
+      const std::uint32_t all = part.work->first_anchor[p + 1] - begin;
+      const std::uint32_t own = all > share_ ? (all - share_ - 1) / shares_ + 1 : 0;
+      if (own == 0) continue;
+      made_work_.push_back({kernel,
+                            {bundle_.at<Anchor>(part.anchors) + begin, own, share_, shares_, part.work->programs[p].pass,
+                             totals_.get() + first + p}});
+    }
+  }
+  if (made_work_.empty()) return;
+  // The passes of a plan share their launches.
+  std::ranges::stable_sort(made_work_, {}, &MadeWork::kernel);
+  ++launches_;
+  if (launches_ == options.testing.refused_launch) throw Error("kernel made for a plan", "a test refuses the launch");
+  made_.launch(made_work_, mirror_->view(), &outcome_.get()->counters, &outcome_.get()->queue[0].stop, stream_.get());
 }
 
 bool Device::launch_again() {

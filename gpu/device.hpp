@@ -10,6 +10,7 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/parallel.hpp"
@@ -18,6 +19,7 @@
 #include "gpu/cuda/memory.hpp"
 #include "gpu/device_sums.hpp"
 #include "gpu/loops/kernel.hpp"
+#include "gpu/made/made_launcher.hpp"
 #include "gpu/mirror/device_graph.hpp"
 #include "gpu/program/flat_programs.hpp"
 #include "gpu/testing.hpp"
@@ -51,6 +53,8 @@ class Device {
 
   void use() const { check(cudaSetDevice(ordinal_), "cudaSetDevice"); }
   [[nodiscard]] DeviceGraph& mirror() noexcept { return *mirror_; }
+  /// Its compute capability: major and minor number.
+  [[nodiscard]] std::pair<int, int> capability() const;
 
   /// Takes and lays out the memory for share number `share` of the work.
   /// Throws DeviceOutOfMemory.
@@ -98,7 +102,7 @@ class Device {
     KernelKind kind;
     WarpLayout layout;
     Grid grid;
-    std::uint32_t chunks;
+    std::uint32_t chunks;  ///< 0: all programs have kernels of their own
     std::size_t programs;
     std::size_t anchors;
     std::size_t chunk_list;
@@ -115,6 +119,7 @@ class Device {
   void add_part(const FlatWork& work, bool sums, std::uint32_t share, std::uint32_t shares);
   void reset(const GpuSettings& options);
   void launch_sums(const GpuSettings& options);
+  void launch_made(const FlatPrograms& flat, const GpuSettings& options);
   // `first_program`: number of the launch's first program. `queue`: number of its queue.
   void fill_common(std::size_t first_program, std::size_t queue, const GpuSettings& options, CommonLaunch& work) const;
   [[nodiscard]] Launch launch_of(const Part& part, std::size_t number, const FlatPrograms& flat,
@@ -148,8 +153,12 @@ class Device {
   int ordinal_;
   Stream stream_;
   std::unique_ptr<DeviceGraph> mirror_;
+  std::uint32_t share_ = 0;  // of the anchors, in this batch
+  std::uint32_t shares_ = 1;
   Bundle bundle_;
   std::vector<Part> parts_;
+  MadeLauncher made_;
+  std::vector<MadeWork> made_work_;
   Tables tables_{};
   DeviceSums sums_;
   std::size_t table_bytes_ = 0;

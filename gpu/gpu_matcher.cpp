@@ -20,6 +20,7 @@
 #include "gpu/cuda/nvtx.hpp"
 #include "gpu/filter/device_candidate_steps.hpp"
 #include "gpu/loops/kernel.hpp"
+#include "gpu/made/made_kernels.hpp"
 #include "gpu/mirror/cache_statistics.hpp"
 #include "gpu/mirrors.hpp"
 #include "gpu/program/eligibility.hpp"
@@ -161,6 +162,7 @@ class GpuMatcher final : public match::Matcher {
         const auto caching = Clock::now();
         mirrors_.refresh(graph, resolved, passes, tasks);
         const auto matching = Clock::now();
+        choose_kernels();
         steps.estimate += seconds(caching - estimating);
         steps.cache += seconds(matching - caching);
         run_kernels(graph, tasks, results, stop);  // only this is timed for matched(), which limits the time for choices
@@ -176,6 +178,18 @@ class GpuMatcher final : public match::Matcher {
     }
     if (options_.measure) mirrors_.measure();
     return true;
+  }
+
+  // Looks up which programs have kernels of their own. Those neither fill a ring nor count accesses.
+  void choose_kernels() {
+    if (options_.testing.made == GpuMade::never || options_.measure) return;
+    Device& first = *mirrors_.devices().front();
+    if (first.mirror().view().ring.words != nullptr) return;
+    if (!made_) {
+      const auto [major, minor] = first.capability();
+      made_ = std::make_unique<MadeKernels>(major, minor);
+    }
+    made_->choose(flat_);
   }
 
   void run_kernels(const graph::DataGraph& graph, std::span<const QueryTask> tasks, std::span<QueryResult> results,
@@ -366,6 +380,7 @@ class GpuMatcher final : public match::Matcher {
   Mirrors mirrors_;
   std::unique_ptr<DeviceCandidates> candidates_;  // on the first device, made when something is first filtered there
   SetChoice set_choice_;
+  std::unique_ptr<MadeKernels> made_;  // from the first batch on that may use them
   FlatPrograms flat_;
   std::vector<bool> left_out_;  // by task: matched on the CPU
   std::uint64_t refused_ = 0;   // the lent lists that found no room on some device; 0: none

@@ -19,6 +19,7 @@ struct GpuTesting {
   std::uint32_t crashed_launch = 0;  ///< index of the kernel launch that reads an invalid address, from 1 on each device
   GpuTables tables = GpuTables::automatic;
   GpuReuse reuse = GpuReuse::automatic;
+  GpuMade made = GpuMade::never;
   std::size_t table_memory = 0;    ///< bytes for the tables of all blocks together, if a table works with so few
   bool forgets = false;            ///< every batch finds an empty cache
   std::uint32_t refused_slab = 0;  ///< index of the first slab of the graph's lists that CUDA does not register, from 1

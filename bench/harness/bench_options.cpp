@@ -107,6 +107,11 @@ PolicyChoice parse_policy(const std::string& words) {
     made.name.resize(at);
     return tail;
   };
+  if (const std::optional<std::string> kernels = cut('+')) {
+    if (*kernels != "made") refuse("has no such kernels");
+    if (made.cpu()) refuse("is on no device");
+    made.kernels = GpuMade::always;
+  }
   const std::optional<std::string> miss = cut('@');
   const std::optional<std::string> share = cut('%');
   if (miss) {
@@ -157,6 +162,7 @@ GpuSettings gpu_settings(const BenchOptions& options, const std::string& policy,
           {.idle_share = options.idle_share,
            .tables = tables.at(options.tables),
            .reuse = reuse.at(options.reuse),
+           .made = choice.kernels,
            .forgets = options.fresh,
            .ring_share = choice.ring_share,
            .miss_bytes = choice.miss_bytes}};
@@ -193,7 +199,7 @@ void add_options(CLI::App& app, BenchOptions& options) {
          "--policies", options.policies,
          "cpu, cpu-1 (one thread), none, degree, k-hop, managed, random-walk, resident, automatic. random-walk@BYTES "
          "takes a miss to cost so much more than reading its list. random-walk%PERCENT lets kernels fill so much of the cache. "
-         "2xresident shares batches over two GPUs")
+         "2xresident shares batches over two GPUs. resident+made compiles kernels for each plan")
       ->delimiter(',');
   app.add_option("--batch", options.batch, "Updates in a batch; several: one run for each")
       ->delimiter(',')

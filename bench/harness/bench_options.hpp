@@ -59,12 +59,13 @@ void add_options(CLI::App& app, BenchOptions& options);
 [[nodiscard]] std::size_t parse_bytes(std::string text);
 
 /// A policy of --policies. `2xrandom-walk@512` shares batches between the first two GPUs. It counts a miss as 512 bytes more
-/// than its list. `random-walk%50` lets kernels fill half of the cache.
+/// than its list. `random-walk%50` lets kernels fill half of the cache. `resident+made` compiles kernels for each plan.
 struct PolicyChoice {
   std::string name;
   int devices = 1;
   double miss_bytes = 0;  ///< 0: the default
   double ring_share = 0;  ///< 0: the default; below 0: none
+  GpuMade kernels = GpuMade::never;
 
   [[nodiscard]] bool cpu() const noexcept { return name == "cpu" || name == "cpu-1"; }
   [[nodiscard]] bool caches() const noexcept {

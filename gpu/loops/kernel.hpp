@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gpu/cuda/host_device.hpp"
+#include "gpu/loops/anchors.hpp"
 #include "gpu/mirror/layout.hpp"
 
 struct CUstream_st;
@@ -93,14 +94,8 @@ struct Program {
   std::uint8_t distinct_edges;  ///< false only for homomorphism
   std::uint8_t pass;            ///< match::Pass
   std::uint8_t joined;
-  std::uint8_t unused[3];
-};
-
-/// A data edge that matches are searched from.
-struct Anchor {
-  std::uint32_t tail;
-  std::uint32_t head;
-  std::uint32_t label;
+  std::uint8_t unmixed;  ///< so are the lists of its closing probes; see Node::unmixed
+  std::uint8_t unused[2];
 };
 
 /// Anchors that a warp takes together.
@@ -108,15 +103,6 @@ struct Chunk {
   std::uint32_t program;
   std::uint32_t first;
   std::uint32_t count;  ///< 1 to 32
-};
-
-/// What a program found: a 128-bit two's complement sum, and whether an intermediate result exceeded 64 bits.
-struct Total {
-  unsigned long long low;
-  unsigned long long high;
-  unsigned long long clocks;  ///< clock cycles in which warps worked for the program, of all warps together
-  unsigned int overflow;
-  unsigned int unused;
 };
 
 // --- Work that busy warps give to idle ones ---

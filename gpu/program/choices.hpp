@@ -19,4 +19,10 @@ enum class GpuReuse : std::uint8_t {
   never,
 };
 
+/// Whether plans get kernels of their own (gpu/made).
+enum class GpuMade : std::uint8_t {
+  never,
+  always,  ///< if the cache has no DemandRing and nothing is measured; a batch waits for the compiler
+};
+
 }  // namespace deltamatch

@@ -50,6 +50,7 @@ class Flattener {
     made.first_closing = static_cast<std::uint32_t>(into_.probes.size());
     made.closing = static_cast<std::uint8_t>(plan_.closing.size());
     for (const plan::Probe& probe : plan_.closing) into_.probes.push_back(flat_probe(probe));
+    made.unmixed = unmixed(plan_.closing) ? 1 : 0;
     std::tie(made.first_joined, made.joined) = add_joined(from.joined);
     const auto node_base = static_cast<std::uint32_t>(into_.nodes.size());
     const auto step_base = static_cast<std::uint32_t>(into_.steps.size());
@@ -122,18 +123,16 @@ class Flattener {
     made.base = sets.base;
     made.rest = sets.rest;
     made.uncut = sets.uncut ? 1 : 0;
-    made.unmixed = node.joined.empty() && std::ranges::all_of(sets.probes,
-                                                              [&](const plan::Probe& probe) {
-                                                                return is_unmixed(resolved_[probe.query_relation]);
-                                                              })
-                       ? 1
-                       : 0;
+    made.unmixed = node.joined.empty() && unmixed(sets.probes) ? 1 : 0;
     return made;
   }
 
-  // Whether the lists of a relation lie in the base store and hold an id once.
-  [[nodiscard]] static bool is_unmixed(const graph::Resolved& where) {
-    return where.store != nullptr && where.kind() == graph::StoreKind::base && !where.derived && !where.parallel;
+  // Whether all these lists lie in the base store and hold an id once.
+  [[nodiscard]] bool unmixed(const std::vector<plan::Probe>& probes) const {
+    return std::ranges::all_of(probes, [&](const plan::Probe& probe) {
+      const graph::Resolved& where = resolved_[probe.query_relation];
+      return where.store != nullptr && where.kind() == graph::StoreKind::base && !where.derived && !where.parallel;
+    });
   }
 
   const graph::DataGraph& graph_;
@@ -359,6 +358,7 @@ std::vector<Chunk> make_chunks(const FlatWork& work, std::uint32_t warps, std::u
   std::vector<Chunk> chunks;
   std::uint32_t number = 0;
   for (std::uint32_t p = 0; p < work.programs.size(); ++p) {
+    if (work.made_of(p) != nullptr) continue;
     for (std::uint32_t at = work.first_anchor[p]; at < work.first_anchor[p + 1]; at += size) {
       if (number++ % shares != share) continue;
       chunks.push_back({p, at, std::min(size, work.first_anchor[p + 1] - at)});

@@ -14,6 +14,8 @@
 
 namespace deltamatch::gpu {
 
+struct MadeKernel;
+
 /// Programs of one kind (with or without sums) and their anchors.
 struct FlatWork {
   std::vector<Program> programs;
@@ -22,8 +24,10 @@ struct FlatWork {
   std::vector<std::uint32_t> first_anchor;  ///< by program, then the end
   std::vector<DepthNeeds> needs;            ///< by depth
   bool weighted = false;                    ///< some list may hold an id several times
+  std::vector<const MadeKernel*> made;      ///< by program: kernels of its own; null: the interpreter runs it. Empty: all null
 
   [[nodiscard]] bool empty() const noexcept { return anchors.empty(); }
+  [[nodiscard]] const MadeKernel* made_of(std::size_t program) const noexcept { return made.empty() ? nullptr : made[program]; }
 };
 
 struct FlatPrograms {
@@ -58,8 +62,8 @@ void flatten(const graph::DataGraph& graph, std::span<const graph::Resolved> res
              std::span<const match::QueryTask> tasks, const match::Programs& programs, SetChoice& choice, FlatPrograms& into,
              std::vector<bool>& left_out, Workers* workers = nullptr, const KernelLimits& limits = {});
 
-/// Cuts the anchors of `work` into chunks, and returns every `shares`-th from `share` on, for one of `shares` devices. `warps`
-/// is the number of warps that take them.
+/// Cuts the anchors that the interpreter takes into chunks, and returns every `shares`-th from `share` on, for one of `shares`
+/// devices. `warps` is the number of warps that take them.
 [[nodiscard]] std::vector<Chunk> make_chunks(const FlatWork& work, std::uint32_t warps, std::uint32_t share,
                                              std::uint32_t shares);
 

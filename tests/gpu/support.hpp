@@ -43,7 +43,12 @@ inline const std::vector<Setting>& settings() {
       {"automatic", CachePolicy::automatic, std::size_t{64} << 20},
       {"tables", CachePolicy::resident, std::size_t{64} << 20, {.tables = GpuTables::always}},
       {"tables_tiny", CachePolicy::random_walk, std::size_t{1} << 20, {.tables = GpuTables::always, .table_memory = 1}},
-      {"reuses", CachePolicy::random_walk, std::size_t{1} << 17, {.tables = GpuTables::never, .reuse = GpuReuse::always}}};
+      {"reuses", CachePolicy::random_walk, std::size_t{1} << 17, {.tables = GpuTables::never, .reuse = GpuReuse::always}},
+      {"made", CachePolicy::resident, std::size_t{64} << 20, {.tables = GpuTables::never, .made = GpuMade::always}},
+      {"made_reuses",
+       CachePolicy::degree,
+       std::size_t{1} << 16,
+       {.tables = GpuTables::never, .reuse = GpuReuse::always, .made = GpuMade::always}}};
   return all;
 }
 

@@ -40,6 +40,14 @@ TEST(GpuBenchOptions, TellWhatTestsAreToldApart) {
   EXPECT_EQ(told("--idle-share 0.25").testing.idle_share, 0.25);
 }
 
+TEST(GpuBenchOptions, PoliciesTellWhetherKernelsAreMadeForPlans) {
+  EXPECT_EQ(told("", "resident").testing.made, GpuMade::never);
+  EXPECT_EQ(told("", "resident+made").testing.made, GpuMade::always);
+  EXPECT_EQ(told("", "resident+made").policy, CachePolicy::resident);
+  EXPECT_EQ(told("", "2xnone+made").devices, (std::vector<int>{0, 1}));
+  for (const char* policy : {"resident+", "resident+some", "cpu+made"}) EXPECT_THROW(told("", policy), Error) << policy;
+}
+
 TEST(GpuBenchOptions, PoliciesTellDevicesAndWhatAMissCosts) {
   EXPECT_EQ(told("").devices, std::vector<int>{0});
   const GpuSettings both = told("", "2xrandom-walk@512");

@@ -1,0 +1,98 @@
+// The text of kernels that are made for one plan: which programs get some, and that NVIDIA's compiler takes it.
+#include "gpu/made/kernel_writer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "deltamatch/error.hpp"
+#include "gpu/made/compiler.hpp"
+#include "gpu/made/made_launch.hpp"
+#include "unit/estimate/support.hpp"
+
+namespace deltamatch::gpu {
+namespace {
+
+using estimate::World;
+
+constexpr const char* house = "(a)--(b)--(c)--(d)--(a), (a)--(e)--(b)";
+constexpr const char* two_cliques = "(a)--(b)--(c)--(d)--(a)--(c), (b)--(d), (d)--(e)--(f)--(g)--(d)--(f), (e)--(g)";
+
+// The programs of a query for a small batch.
+FlatPrograms programs_of(World& world, const char* pattern, GpuReuse reuse, bool list = false) {
+  world.add(parse_pattern(pattern, "q"), MatchMode::isomorphism, CountMode::subgraphs, list);
+  world.stage();
+  FlatPrograms flat;
+  SetChoice sets(reuse);
+  std::vector<bool> left_out;
+  flatten(world.graph, world.graph.resolved(), world.passes, world.tasks, world.programs, sets, flat, left_out);
+  return flat;
+}
+
+std::vector<Program> all_programs(const FlatPrograms& flat) {
+  std::vector<Program> all = flat.sums.programs;
+  all.insert(all.end(), flat.walks.programs.begin(), flat.walks.programs.end());
+  return all;
+}
+
+TEST(KernelWriter, CountsOverListsOfOneRelationAreMade) {
+  World counted({.edges = 300}, 6);
+  const FlatPrograms flat = programs_of(counted, house, GpuReuse::never);
+  ASSERT_FALSE(all_programs(flat).empty());
+  for (const Program& program : all_programs(flat)) EXPECT_TRUE(can_be_made(flat, program));
+}
+
+TEST(KernelWriter, ListingAndListsOfSeveralRelationsAreNot) {
+  World listed({.edges = 300}, 6);
+  const FlatPrograms lists = programs_of(listed, house, GpuReuse::never, true);
+  ASSERT_FALSE(all_programs(lists).empty());
+  for (const Program& program : all_programs(lists)) EXPECT_FALSE(can_be_made(lists, program));
+  World wild({.edges = 300, .edge_labels = 2}, 6);
+  const FlatPrograms mixed = programs_of(wild, house, GpuReuse::never);
+  ASSERT_FALSE(all_programs(mixed).empty());
+  for (const Program& program : all_programs(mixed)) EXPECT_FALSE(can_be_made(mixed, program));
+}
+
+// Both passes of a plan have the same kernels. Plans of one query differ.
+TEST(KernelWriter, SignaturesTellPlansApart) {
+  World world({.edges = 300}, 6);
+  const FlatPrograms flat = programs_of(world, house, GpuReuse::never);
+  std::set<std::string> signatures;
+  std::set<std::string> texts;
+  for (const Program& program : all_programs(flat)) {
+    signatures.insert(signature_of(flat, program));
+    texts.insert(write_kernels(flat, program).text);
+  }
+  EXPECT_EQ(signatures.size(), texts.size());
+  EXPECT_EQ(2 * signatures.size(), all_programs(flat).size());
+}
+
+TEST(KernelWriter, TasksFitAWarp) {
+  for (const GpuReuse reuse : {GpuReuse::never, GpuReuse::always}) {
+    World world({.edges = 300}, 6);
+    const FlatPrograms flat = programs_of(world, two_cliques, reuse);
+    for (const Program& program : all_programs(flat)) {
+      const MadeText made = write_kernels(flat, program);
+      EXPECT_LE(made.task_words, most_task_words);
+      EXPECT_LE(made.ways.size(), made_ways);
+      EXPECT_LE(made.depths, made_depths);
+      EXPECT_GT(made.depths, 1U);
+      EXPECT_EQ(made.sets > 0, reuse == GpuReuse::always);
+    }
+  }
+}
+
+TEST(KernelWriter, ACompilerTakesWhatIsWritten) {
+  const auto compiler = Compiler::open();
+  if (compiler == nullptr) GTEST_SKIP() << "there is no NVRTC";
+  World world({.edges = 300}, 6);
+  const FlatPrograms flat = programs_of(world, two_cliques, GpuReuse::always);
+  const MadeText made = write_kernels(flat, all_programs(flat).front());
+  EXPECT_FALSE(compiler->compile(made.text, 9, 0).empty());
+  EXPECT_THROW(static_cast<void>(compiler->compile(made.text + "}", 9, 0)), Error);
+}
+
+}  // namespace
+}  // namespace deltamatch::gpu
