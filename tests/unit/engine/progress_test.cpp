@@ -83,7 +83,7 @@ TEST(Progress, FollowsTheTimeThatMatchingTakesAmongHubs) {
     for (const Told& told : course.told) {
       most = std::max(most, std::abs(told.fraction - (told.seconds - start) / (course.end - start)));
     }
-    EXPECT_LE(most, 0.45) << query << ", " << course.told.size() << " times told in " << course.end - start << " s";
+    EXPECT_LE(most, 0.35) << query << ", " << course.told.size() << " times told in " << course.end - start << " s";
     RecordProperty("farthest_off", std::to_string(most));
   }
 }
