@@ -1,10 +1,13 @@
 // Replaces operator new and delete by malloc and free, which sanitizers also watch. A countdown makes one allocation fail.
 #include "failing_allocations.hpp"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <new>
+#include <string_view>
 
 namespace deltamatch::test {
 namespace {
@@ -19,8 +22,15 @@ thread_local bool exempt = false;
 thread_local bool counts = false;
 thread_local std::int64_t counted = 0;
 
-bool fails() noexcept {
-  if (counts) ++counted;
+// Whether oneTBB itself allocates. It takes memory for tasks whenever it sees fit.
+bool is_scheduler(const void* caller) noexcept {
+  Dl_info where{};
+  return dladdr(caller, &where) != 0 && where.dli_fname != nullptr &&
+         std::string_view(where.dli_fname).find("libtbb") != std::string_view::npos;
+}
+
+bool fails(const void* caller) noexcept {
+  if (counts && !is_scheduler(caller)) ++counted;
   if (!exempt && left_elsewhere.load(std::memory_order_relaxed) >= 0 && left_elsewhere.fetch_sub(1) == 0) {
     has_failed_elsewhere = true;
     return true;
@@ -30,16 +40,16 @@ bool fails() noexcept {
   return true;
 }
 
-void* allocate(std::size_t size) {
-  void* memory = fails() ? nullptr : std::malloc(std::max<std::size_t>(size, 1));
+void* allocate(std::size_t size, const void* caller) {
+  void* memory = fails(caller) ? nullptr : std::malloc(std::max<std::size_t>(size, 1));
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
 
-void* allocate(std::size_t size, std::align_val_t alignment) {
+void* allocate(std::size_t size, std::align_val_t alignment, const void* caller) {
   const std::size_t step = std::max(static_cast<std::size_t>(alignment), sizeof(void*));
   void* memory = nullptr;
-  if (fails() || posix_memalign(&memory, step, std::max<std::size_t>(size, 1)) != 0) throw std::bad_alloc();
+  if (fails(caller) || posix_memalign(&memory, step, std::max<std::size_t>(size, 1)) != 0) throw std::bad_alloc();
   return memory;
 }
 
@@ -72,13 +82,17 @@ std::int64_t CountAllocations::count() const noexcept { return counted; }
 
 }  // namespace deltamatch::test
 
-void* operator new(std::size_t size) { return deltamatch::test::allocate(size); }
-void* operator new[](std::size_t size) { return deltamatch::test::allocate(size); }
-void* operator new(std::size_t size, std::align_val_t alignment) { return deltamatch::test::allocate(size, alignment); }
-void* operator new[](std::size_t size, std::align_val_t alignment) { return deltamatch::test::allocate(size, alignment); }
+void* operator new(std::size_t size) { return deltamatch::test::allocate(size, __builtin_return_address(0)); }
+void* operator new[](std::size_t size) { return deltamatch::test::allocate(size, __builtin_return_address(0)); }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  return deltamatch::test::allocate(size, alignment, __builtin_return_address(0));
+}
+void* operator new[](std::size_t size, std::align_val_t alignment) {
+  return deltamatch::test::allocate(size, alignment, __builtin_return_address(0));
+}
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   try {
-    return deltamatch::test::allocate(size);
+    return deltamatch::test::allocate(size, __builtin_return_address(0));
   } catch (const std::bad_alloc&) {
     return nullptr;
   }

@@ -29,7 +29,8 @@ class FailAllocationElsewhere {
   [[nodiscard]] bool failed() const noexcept;
 };
 
-/// Counts the allocations of this thread while it lives. Only one may live at a time. Others may start threads meanwhile.
+/// Counts the allocations of this thread while it lives, without those of oneTBB itself. Only one may live at a time. Others
+/// may start threads meanwhile.
 class CountAllocations {
  public:
   CountAllocations() noexcept;

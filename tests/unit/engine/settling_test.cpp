@@ -41,15 +41,17 @@ class SettlingTest : public testing::TestWithParam<test::Scenario> {};
 
 TEST_P(SettlingTest, AllocatesNothing) {
   const test::Scenario& scenario = GetParam();
-  const auto backend = std::make_shared<CountingBackend>();
-  EngineOptions options = scenario.options;
-  options.backend = backend;
-  options.threads = 1;  // oneTBB takes memory for its tasks whenever a thread steals one
-  Engine engine = scenario.engine(options);
-  for (const test::Updates* updates : {&scenario.batch, &scenario.after})
-    engine.process(test::batch_of(*updates), OnReject::skip);
-  EXPECT_EQ(backend->settled, static_cast<int>(scenario.before.size()) + 3);
-  EXPECT_EQ(backend->allocations, 0);
+  for (const unsigned threads : {1U, 3U}) {
+    const auto backend = std::make_shared<CountingBackend>();
+    EngineOptions options = scenario.options;
+    options.backend = backend;
+    options.threads = threads;
+    Engine engine = scenario.engine(options);
+    for (const test::Updates* updates : {&scenario.batch, &scenario.after})
+      engine.process(test::batch_of(*updates), OnReject::skip);
+    EXPECT_EQ(backend->settled, static_cast<int>(scenario.before.size()) + 3);
+    EXPECT_EQ(backend->allocations, 0) << threads << " threads";
+  }
 }
 
 // Vertices come and go, and lists outgrow their blocks. compaction_test.cpp has the case that lists move.
@@ -57,7 +59,7 @@ TEST(Settling, AllocatesNothingInLargeBatches) {
   for (const EdgeModel model : {EdgeModel::simple, EdgeModel::events}) {
     const auto backend = std::make_shared<CountingBackend>();
     EngineOptions options;
-    options.threads = 1;
+    options.threads = 3;
     options.window = 1000;
     options.schema.model = model;
     options.backend = backend;
