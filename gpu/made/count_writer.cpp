@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "gpu/made/kernel_text.hpp"
+#include "gpu/made/made_launch.hpp"
 
 namespace deltamatch::gpu {
 
@@ -11,9 +12,6 @@ namespace {
 // Lists that are only counted are cut if they are longer than this, into parts of so many entries.
 constexpr std::uint32_t long_count = 2048;
 constexpr std::uint32_t count_part = 1024;
-// What waiting work has bitmaps for, and scans at once that have a queue (see warp_lists.cuh).
-constexpr std::size_t bitmaps = 2;
-constexpr std::uint32_t queues = 3;
 // A longer list would set most bits.
 constexpr std::uint32_t most_mapped = 8192;
 
@@ -139,7 +137,7 @@ void KernelText::note_mapped(std::uint32_t first, std::uint32_t end, std::uint32
     const Node& node = shape_.node(step.node);
     const std::vector<Read> reads = shape_.own_reads(node);
     for (const Read& read : reads) {
-      if (reads.back().position <= depth || read.position > depth || mapped_.size() == bitmaps) continue;
+      if (reads.back().position <= depth || read.position > depth || mapped_.size() == made_bitmaps) continue;
       if (!is_mapped(read)) mapped_.push_back(read);
     }
     if (step.kind == StepKind::loop) note_mapped(node.first_step, node.end_step, depth);
@@ -161,8 +159,8 @@ std::string KernelText::bitmap_of(const Node& node) const {
 
 // Begins to read all of a node's list a0: `scan`.
 void KernelText::write_scan(const Node& node) {
-  const std::string bits = scans_ < queues && PlanShape::lists(node) > 1 ? bitmap_of(node) : "nullptr";
-  out_.line("Scan scan = scan_of(a0, {}, filter.queue[{}]);", bits, std::min(scans_, queues - 1));
+  const std::string bits = scans_ < made_scans && PlanShape::lists(node) > 1 ? bitmap_of(node) : "nullptr";
+  out_.line("Scan scan = scan_of(a0, {}, filter.queue[{}]);", bits, std::min(scans_, made_scans - 1));
   out_.line("u32 id[2];");
   out_.line("bool in[2];");
   out_.line("#pragma unroll 1");

@@ -41,7 +41,6 @@ class KernelText {
   void write_anchors();
   void write_works(std::uint32_t depth);
   void write_work(const WaitingWork& work);
-  void write_end_of_work();
   void write_look_up(const Read& read) {
     out_.line("const List {} = look_up(warp, {}, v{});", name(read), read.way, read.position);
   }

@@ -72,13 +72,11 @@ void KernelText::write_anchors() {
   for (const Read& read : shape_.closing_reads()) out_.line("if (!has(warp, {}, v1)) continue;", name(read));
   out_.line("i64 sum = 0;");
   write_steps(program_.first_step, program_.end_step, 0, {"1LL", "sum"});
-  write_end_of_work();
+  out_.line("add_result(warp, index, sum);");
   out_.close();
   out_.line("finish(warp);");
   out_.close();
 }
-
-void KernelText::write_end_of_work() { out_.line("add_result(warp, index, sum);"); }
 
 void KernelText::write_works(std::uint32_t depth) {
   write_head(depth);
@@ -101,7 +99,7 @@ void KernelText::write_works(std::uint32_t depth) {
   }
   out_.line("default: break;");
   out_.close();
-  write_end_of_work();
+  out_.line("add_result(warp, index, sum);");
   out_.close();
   out_.line("finish(warp);");
   out_.close();

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "gpu/made/kernel_text.hpp"
+#include "gpu/made/made_launch.hpp"
 
 namespace deltamatch::gpu {
 
@@ -18,7 +19,6 @@ constexpr std::uint32_t long_set = 64;
 constexpr std::uint32_t late_part = 8;
 // Loops of fewer candidates search lists one by one.
 constexpr std::uint32_t least_filtered = 16;
-constexpr std::uint32_t queues = 3;
 
 }  // namespace
 
@@ -88,7 +88,7 @@ void KernelText::write_inner_loop(std::uint32_t index, std::uint32_t depth, cons
 // The count that a loop consists of, if one list of its candidate is searched in others, of which one has a bitmap.
 const Node* KernelText::filtered_count(const Node& loop, std::uint32_t position) const {
   const Step* step = shape_.only_count(loop);
-  if (step == nullptr || scans_ >= queues) return nullptr;
+  if (step == nullptr || scans_ >= made_scans) return nullptr;
   const Node& node = shape_.node(step->node);
   const std::vector<Read> reads = shape_.own_reads(node);
   const bool one = std::ranges::count(reads, position, &Read::position) == 1;
@@ -104,7 +104,7 @@ void KernelText::write_loop(Loop loop) {
   if (only != nullptr && shape_.is_hoisted(shape_.node(only->node), loop.depth)) loop.hoisted = &only->node;
   if (loop.hoisted == nullptr) loop.filtered = filtered_count(node, position);
   // The places of filtered entries are not known. So these loops give nothing away while they run.
-  loop.scans = loop.range.begin == nullptr && loop.lists > 1 && scans_ < queues && bitmap_of(node) != "nullptr";
+  loop.scans = loop.range.begin == nullptr && loop.lists > 1 && scans_ < made_scans && bitmap_of(node) != "nullptr";
   if (loop.scans) loop.work = nullptr;
   const std::uint32_t own_way = loop.filtered == nullptr ? 0 : open_filter(loop);
   write_reading(loop);

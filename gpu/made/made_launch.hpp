@@ -32,6 +32,8 @@ struct MadeQueue {
 
 inline constexpr unsigned made_threads = 128;  ///< of a block
 inline constexpr std::uint32_t most_task_words = 32;
+inline constexpr std::uint32_t made_bitmaps = 2;  ///< of lists that stay the same, for a warp
+inline constexpr std::uint32_t made_scans = 3;    ///< filtered lists that a warp reads at once
 inline constexpr std::uint32_t made_ways = 24;
 inline constexpr std::uint32_t made_depths = 8;
 /// What takes too long in the first phase is cut, and done in the second.

@@ -28,8 +28,8 @@ class MadeLauncher {
   /// Loads kernels that are not on the device yet, and takes memory for the launches. Throws DeviceOutOfMemory.
   void prepare(const std::vector<const MadeKernel*>& kernels, const GraphView& graph);
 
-  /// Queues the kernels of all work; work of the same kernels lies side by side. `common` has the graph, the counters and the
-  /// flag to stop. Takes no memory and does not wait.
+  /// Queues the kernels of all work; work of the same kernels lies side by side. Kernels read `graph`, add to
+  /// `counters` and end early if `stop` becomes 1. Takes no memory and does not wait.
   void launch(const std::vector<MadeWork>& work, const GraphView& graph, Counters* counters, const unsigned* stop,
               cudaStream_t stream);
 

@@ -7,12 +7,10 @@ namespace deltamatch::gpu::made {
 
 // A warp's part of shared memory: a hashed bitmap of the list that stays, and ids that are to be searched in it.
 constexpr u32 bit_words = 512;
-constexpr u32 bitmaps = 2;
 constexpr u32 queue_places = 256;
-constexpr u32 queues = 3;
 struct Filter {
-  u32 bits[bitmaps][bit_words];
-  u32 queue[queues][queue_places];  // by scan that is under way at once
+  u32 bits[made_bitmaps][bit_words];
+  u32 queue[made_scans][queue_places];  // by scan that is under way at once
 };
 
 __device__ __forceinline__ bool is_set(const u32* bits, u32 id) { return (bits[id / 32 % bit_words] >> id % 32 & 1U) != 0; }
@@ -47,9 +45,10 @@ __device__ __forceinline__ void filter_lists(const Warp& warp, const u32* bits, 
   // Lists that are not empty come first.
   if (count > 0) queue[__popc(some & ((1U << lane) - 1))] = lane;
   __syncwarp();
-  const u32 from_lane = queue[lane < lists ? lane : 0];
+  const u32 source = queue[lane < lists ? lane : 0];
   __syncwarp();
-  const u32 size = lane < lists ? __shfl_sync(all_lanes, count, from_lane) : (__shfl_sync(all_lanes, count, from_lane), 0U);
+  const u32 entries = __shfl_sync(all_lanes, count, source);
+  const u32 size = lane < lists ? entries : 0;
   u32 end = size;
 #pragma unroll
   for (u32 offset = 1; offset < 32; offset *= 2) {
@@ -59,8 +58,8 @@ __device__ __forceinline__ void filter_lists(const Warp& warp, const u32* bits, 
   const u32 start = lane < lists ? end - size : none;
   const u32 total = __shfl_sync(all_lanes, end, 31);
   // Where the entry numbered 0 would lie.
-  const u64 base = __shfl_sync(all_lanes, reinterpret_cast<u64>(ids), from_lane) - static_cast<u64>(start) * 4;
-  const u32 its_vertex = __shfl_sync(all_lanes, vertex, from_lane);
+  const u64 base = __shfl_sync(all_lanes, reinterpret_cast<u64>(ids), source) - static_cast<u64>(start) * 4;
+  const u32 its_vertex = __shfl_sync(all_lanes, vertex, source);
   u32 before = 0;  // lists that start before the window
   u32 queued = 0;
   constexpr u32 k = 4;
