@@ -38,8 +38,7 @@ void KernelText::write_conditions(const Node& node, std::uint32_t k, bool apart,
     for (std::uint32_t p = 0; p < all.size(); ++p) {
       const bool distinct = p < node.distinct;
       if ((distinct ? !apart : !cut || program_.ordered == 0) || all[p] > deepest) continue;
-      const char* sign = distinct ? "!=" : p < node.distinct + 0U + node.above ? ">" : "<";
-      test += fmt::format(" && id[{}] {} v{}", i, sign, all[p] + 0U);
+      test += fmt::format(" && id[{}] {} v{}", i, PlanShape::sign(node, p), all[p] + 0U);
     }
     if (!test.empty()) out_.line("in[{}] = in[{}]{};", i, i, test);
   }

@@ -235,8 +235,8 @@ std::string KernelText::conditions_on(const Node& node, std::uint32_t position) 
   for (std::uint32_t p = 0; p < all.size(); ++p) {
     const bool distinct = p < node.distinct;
     if (!distinct && program_.ordered == 0) continue;
-    const char* sign = distinct ? "!=" : p < node.distinct + 0U + node.above ? ">" : "<";
-    test += fmt::format(" && id {} {}", sign, all[p] == position ? std::string("owner") : fmt::format("v{}", all[p] + 0U));
+    test += fmt::format(" && id {} {}", PlanShape::sign(node, p),
+                        all[p] == position ? std::string("owner") : fmt::format("v{}", all[p] + 0U));
   }
   return test;
 }

@@ -52,6 +52,10 @@ class PlanShape {
   [[nodiscard]] static std::uint32_t lists(const Node& node) { return node.base != 0 ? node.rest + 1U : node.probes; }
   /// Positions to differ from, then to exceed, then to stay below.
   [[nodiscard]] std::span<const std::uint8_t> positions(const Node& node) const;
+  /// How a candidate is compared with the vertex at number `p` of these positions.
+  [[nodiscard]] static const char* sign(const Node& node, std::uint32_t p) {
+    return p < node.distinct ? "!=" : p < node.distinct + 0U + node.above ? ">" : "<";
+  }
   [[nodiscard]] bool ordered(const Node& node) const { return program_.ordered != 0 && node.above + node.below > 0; }
 
   /// Whether a count is the last factor of its product, so that what lanes find can be added without being gathered.
