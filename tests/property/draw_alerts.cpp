@@ -4,6 +4,9 @@
 #include <cstddef>
 #include <utility>
 
+#include "deltamatch/error.hpp"
+#include "query/automorphism.hpp"
+
 namespace deltamatch::property {
 namespace {
 
@@ -30,9 +33,31 @@ void bound_counts(Expression& condition, std::uint32_t edges, Bounds& bounds) {
   }
 }
 
+/// The variants of a query; none if its conditions contradict each other, so that it is refused.
+std::vector<Query> possible_variants(const Query& query) {
+  try {
+    return variants(query);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+/// Whether a vertex between the steps of a path can change places with one that a query names. It cannot be named itself.
+bool turns_with_steps(const Query& query) {
+  const auto n = static_cast<std::uint32_t>(query.vertices.size());
+  return std::ranges::any_of(possible_variants(query), [&](const Query& variant) {
+    const query::Group group(variant);
+    for (std::uint32_t v = 0; v < n; ++v) {
+      if (std::ranges::any_of(group.orbit(v), [&](std::uint32_t other) { return other >= n; })) return true;
+    }
+    return false;
+  });
+}
+
 }  // namespace
 
-void draw_once(Standing& standing) {
+void draw_once(Standing& standing, bool within) {
+  if (!within) standing.query.within.reset();
   AlertOnce once;
   once.every.microseconds = 1 + *below(12);
   const std::size_t n = standing.query.vertices.size();
@@ -41,6 +66,10 @@ void draw_once(Standing& standing) {
     if (!some || *below(2) == 0) once.vertices.push_back(v);
   }
   if (once.vertices.empty()) once.vertices.push_back(0);
+  // A query for which a match would not say which is which is refused. Embeddings do say it.
+  if (standing.options.count == CountMode::subgraphs && turns_with_steps(standing.query)) {
+    standing.options.count = CountMode::embeddings;
+  }
   standing.query.once = once;
   standing.options.list = true;
 }

@@ -11,8 +11,8 @@
 
 namespace deltamatch::property {
 
-/// Lets a query alert once per some of its vertices. Those that can change places are all named.
-void draw_once(Standing& standing);
+/// Lets a query alert once per some of its vertices. Those that can change places are all named. `within`: it keeps its WITHIN.
+void draw_once(Standing& standing, bool within);
 
 /// By edge of the query: how long after it a counted edge may come at most.
 using Bounds = std::map<std::uint32_t, Timestamp>;

@@ -127,8 +127,7 @@ std::map<oracle::Embedding, MatchId> ids_of(Engine& engine, const Standing& stan
 Scenario draw(const Traits& traits) {
   Scenario scenario = *scenarios(traits);
   for (Standing& standing : scenario.queries) {
-    draw_once(standing);
-    if (!traits.within) standing.query.within.reset();
+    draw_once(standing, traits.within);
   }
   return scenario;
 }

@@ -197,8 +197,7 @@ void hold_once(const Traits& traits, int cases, const Run& run = {}) {
     Scenario scenario = *scenarios(traits);
     for (Standing& standing : scenario.queries) {
       if (*below(3) == 0) continue;  // some remember nothing
-      draw_once(standing);
-      if (!traits.within) standing.query.within.reset();
+      draw_once(standing, traits.within);
     }
     if (run.by_record) {
       if (scenario.window == 0) scenario.window = 10;
@@ -224,7 +223,7 @@ void hold_final(const Traits& traits, int cases, const Run& run, bool once) {
     std::optional<Waiting> waiting = draw_waiting(traits);
     if (!waiting) return;
     for (Standing& standing : waiting->scenario.queries) {
-      if (once && *below(2) == 0) draw_once(standing);
+      if (once && *below(2) == 0) draw_once(standing, traits.within);
     }
     hold_for(waiting->scenario, run);
   });
