@@ -30,8 +30,8 @@ after() {
 
 # step NAME SECONDS COMMAND...: runs the command with its output in build/logs/NAME.log. SECONDS is what it takes on two cores.
 # If there is a deadline, a step that would not make it is left out, and the script says so. A step is cut off a minute after
-# the deadline and then counts as left out. It counts as failed if its log shows a failure by then (ctest's ***Failed,
-# ***Timeout, ninja's FAILED, a compiler's error:).
+# the deadline and then counts as left out. It counts as failed if its log shows a failure by then (ctest's ***Failed or the
+# like, ninja's FAILED, a compiler's error:).
 step() {
   local name=$1 needs=$2 begin=$SECONDS status=0 summary limit=()
   shift 2
@@ -47,7 +47,7 @@ step() {
   summary=$(grep -E '^[0-9]+% tests passed' "$logs/$name.log" | tail -n 1 || true)
   if [ -n "$summary" ]; then closing=("$name: $summary" "${closing[@]}"); fi
   if [ -n "$deadline" ] && ((SECONDS >= deadline + 59)) && [[ $status = 124 || $status = 137 ]] &&
-    ! grep -qE '\*\*\*|^FAILED|error:' "$logs/$name.log"; then
+    ! grep -qE '\*\*\*(Failed|Timeout|Exception|Not Run)|^FAILED|error:' "$logs/$name.log"; then
     printf '%-18s cut off after %d s with nothing failed; the last line: %s\n' "$name" $((SECONDS - begin)) \
       "$(tail -n 1 "$logs/$name.log" | tr -s ' .')"
     left_out+=("$name")

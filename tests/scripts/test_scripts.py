@@ -178,7 +178,9 @@ class Steps(unittest.TestCase):
         self.assertIn("left out: long", done.stdout)
 
     def test_what_is_cut_off_is_left_out_unless_a_test_failed_before(self):
-        for line, code, said in ("1/2 Test #1: a ... Passed", 0, "cut off after"), ("1/2 Test #1: a ...***Failed", 1, "FAILED, exit 124"):
+        cases = [("1/2 Test #1: a ... Passed", 0, "cut off after"), ("1/2 Test #1: a ...***Skipped", 0, "cut off after")]
+        cases += [(f"1/2 Test #1: a ...***{failed}", 1, "FAILED, exit 124") for failed in ("Failed", "Timeout", "Exception: SegFault", "Not Run")]
+        for line, code, said in cases:
             with self.subTest(line=line):
                 done = self.run_steps(f'keep_going=yes\nstep test 1 bash -c "{self.PASSED}"\ndeadline=$((SECONDS - 58))\n'
                                       f'step long -60 bash -c "echo \'{line}\'; sleep 30"\nfinish')
