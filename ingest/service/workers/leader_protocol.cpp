@@ -1,0 +1,52 @@
+#include "ingest/service/workers/leader_protocol.hpp"
+
+#include <utility>
+
+namespace deltamatch::ingest::workers {
+
+std::optional<LeaderStep> LeaderProtocol::next() {
+  switch (phase_) {
+    case Phase::begun:
+      phase_ = Phase::initialising;
+      return LeaderStep{.kind = LeaderStep::Kind::initialise, .cut = {}};
+    case Phase::initialised:
+      phase_ = Phase::reading;
+      return LeaderStep{.kind = LeaderStep::Kind::read_cuts, .cut = {}};
+    case Phase::ready:
+      if (!pending_) return std::nullopt;
+      phase_ = Phase::committing;
+      return LeaderStep{.kind = LeaderStep::Kind::commit, .cut = pending_};
+    case Phase::ended:
+      return LeaderStep{.kind = LeaderStep::Kind::exit, .cut = {}};
+    default:
+      return std::nullopt;
+  }
+}
+
+void LeaderProtocol::propose(Cut cut) { pending_ = std::move(cut); }
+
+void LeaderProtocol::cut(const Cut& cut) {
+  const bool newer = !last_ || cut.batch() > last_->batch();
+  if (phase_ == Phase::ready && newer && pending_ != cut) phase_ = Phase::ended;
+}
+
+void LeaderProtocol::initialised() { phase_ = Phase::initialised; }
+
+void LeaderProtocol::cuts_read(std::optional<Cut> last) {
+  phase_ = Phase::ready;
+  // If there is a newer cut, the transaction that got no answer was committed, or another leader was faster. Else it is
+  // committed once more, with the same contents.
+  if (last != last_) pending_.reset();
+  last_ = std::move(last);
+}
+
+void LeaderProtocol::committed() {
+  phase_ = Phase::ready;
+  last_ = std::exchange(pending_, std::nullopt);
+}
+
+void LeaderProtocol::uncertain() { phase_ = Phase::begun; }
+
+void LeaderProtocol::fenced() { phase_ = Phase::ended; }
+
+}  // namespace deltamatch::ingest::workers
