@@ -69,7 +69,8 @@ def main():
     source, core, cxx = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2], sys.argv[3]
     names = sys.argv[4:] or list(MUTANTS)
     flags = ["-std=c++20", "-O1", "-w", "-DFMT_SHARED", f"-I{source}/include", f"-I{source}/src", f"-I{source}", f"-I{source}/tests"]
-    files = sorted(str(p.relative_to(source)) for folder in (PROTOCOL, TESTS) for p in (source / folder).glob("*.cpp"))
+    files = [LEADER, WORKER, MAP, ASSIGNMENT, DRIVER]
+    files += [f"{TESTS}/{name}.cpp" for name in ("broker", "checks", "input_model", "protocol_test")]
     with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         scratch = pathlib.Path(scratch)
 

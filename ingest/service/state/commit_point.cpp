@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "deltamatch/error.hpp"
+#include "ingest/service/state/hash_text.hpp"
 #include "ingest/text/json_text.hpp"
 
 namespace deltamatch::ingest {
@@ -96,14 +97,9 @@ void read_times(const nlohmann::json& object, std::string_view where, CommitPoin
 }
 
 Hash128 read_hash(const nlohmann::json& value, std::string_view where) {
-  const auto text = value.get<std::string>();
-  Hash128 hash;
-  const auto half = [&](std::size_t at, std::uint64_t& number) {
-    const auto [end, error] = std::from_chars(text.data() + at, text.data() + at + 16, number, 16);
-    return error == std::errc() && end == text.data() + at + 16;
-  };
-  if (text.size() != 32 || !half(0, hash.high) || !half(16, hash.low)) refuse(where, "its digest is not a hash");
-  return hash;
+  const std::optional<Hash128> hash = parse_hash(value.get<std::string>());
+  if (!hash) refuse(where, "its digest is not a hash");
+  return *hash;
 }
 
 RunningDigest read_digest(const nlohmann::json& object, std::string_view where) {

@@ -53,8 +53,8 @@ class CutBook {
   [[nodiscard]] const Cut& at(std::uint64_t batch) const { return cuts_[batch - oldest()]; }
   [[nodiscard]] const Cut& last() const { return cuts_.back(); }
 
-  /// Who publishes the slot's part of a batch, as far as the cuts here tell. If a later cut has a take-over, it is the heir of the
-  /// last one. Else it is the worker that the batch's own cut names. The batch must be here. O(newer cuts).
+  /// Who publishes the slot's part of a batch, as far as the cuts here tell. If a later cut has a take-over, it is the heir of
+  /// the last one. Else it is the worker that the batch's own cut names. The batch must be here. O(newer cuts).
   [[nodiscard]] std::string_view publisher(Slot slot, std::uint64_t batch) const;
 
   /// The workers that publish the slot's parts of the batches after this one, up to the newest one; each once. O(cuts).

@@ -56,8 +56,8 @@ class WorkerProtocol {
   /// has answered, a restart is the only step. Throws what CutBook::add() threw.
   [[nodiscard]] std::optional<Step> next();
 
-  /// The batch that the engine may take now. Nothing while its cut is unknown or a restart is under way. A spare, without a slot,
-  /// holds back: it stays at what all slots have published, so that it can take any of them over.
+  /// The batch that the engine may take now. Nothing while its cut is unknown or a restart is under way. A spare, without a
+  /// slot, holds back: it stays at what all slots have published, so that it can take any of them over.
   [[nodiscard]] std::optional<Apply> next_batch() const;
 
   /// Whether this instance leads. Then it holds nothing back, because the next cut needs its graph.
