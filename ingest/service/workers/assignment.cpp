@@ -58,7 +58,7 @@ std::vector<Place> next_places(const CutBook& cuts, std::span<const std::uint64_
   const auto heir = [&] {
     return std::ranges::min_element(members, {},
                                     [&](const Member& member) {
-                                      return std::tuple{load[member.worker], !member.keeps_up, std::string_view(member.worker)};
+                                      return std::tuple{!member.keeps_up, load[member.worker], std::string_view(member.worker)};
                                     })
         ->worker;
   };

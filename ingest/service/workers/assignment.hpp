@@ -14,14 +14,15 @@ namespace deltamatch::ingest::workers {
 struct Member {
   std::string worker;
   std::vector<Slot> wanted{};  ///< what the group assigned to it
-  bool keeps_up = true;        ///< whether it lags less than two batches behind; it gets no slot before, unless nobody else can
+  /// Whether it lags less than two batches behind what all slots have published. If not, it gets no slot unless nobody does.
+  bool keeps_up = true;
 };
 
 /// The places from the next batch on, and how they came to be. `progress` is what each slot has published, as far as is known.
 /// - A slot is taken over if its worker is no member, or if somebody who is no member still owes a part of it. The latter
 /// happens
-///   to a slot that has moved. Its worker keeps it, if that one is a member. Else it goes to the member with the fewest slots.
-///   Of these, one that keeps up comes first, then the least name. So a spare, which has no slot, comes before all others.
+///   to a slot that has moved. Its worker keeps it, if that one is a member. Else it goes to a member that keeps up; of these,
+///   to the one with the fewest slots, then to the least name. So a spare, which has no slot, comes first.
 /// - A slot that one other member wants moves there, if that one keeps up.
 /// - Any other slot stays.
 /// Without a cut, each slot goes to the member that wants it, or as if its worker were gone. These are moves, because nothing

@@ -12,7 +12,7 @@
 
 namespace deltamatch::ingest::workers {
 
-/// That a slot's part of a batch is visible. It is in the transaction that makes it so.
+/// That a slot's part of a batch is published. It is in the transaction that does so.
 struct SlotProgress {
   Slot slot = 0;
   std::uint64_t batch = 0;
@@ -25,7 +25,7 @@ struct Claim {
   std::string worker;
   std::uint64_t applied = 0;    ///< the batch that its graph holds
   std::vector<Slot> wanted{};   ///< what the group assigned to it, ascending
-  std::uint32_t semantics = 0;  ///< the version of the rules by which it matches; a cut asks for one
+  std::uint32_t semantics = 0;  ///< the version of the rules by which it matches
   friend bool operator==(const Claim&, const Claim&) = default;
 };
 

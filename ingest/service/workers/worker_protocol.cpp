@@ -17,6 +17,11 @@ auto numbers(std::size_t slots) { return std::views::iota(Slot{0}, static_cast<S
 
 WorkerProtocol::WorkerProtocol(std::string worker, std::uint32_t slots) : worker_(std::move(worker)), slots_(slots) {}
 
+void WorkerProtocol::lead(bool leads) {
+  leads_ = leads;
+  if (!leads && !unconfirmed_.empty()) restart();
+}
+
 std::optional<Step> WorkerProtocol::next() {
   if (!why_exit_.empty()) return Step{.kind = Step::Kind::exit, .why = why_exit_};
   if (!known_) {
@@ -65,7 +70,7 @@ std::optional<Step> WorkerProtocol::next_of(Slot slot) {
         restart();
         return std::nullopt;
       }
-      if (!state.matched.contains(batch) || unconfirmed_.contains(batch) || !gate_is_open(batch)) return std::nullopt;
+      if (!state.matched.contains(batch) || !gate_is_open(batch)) return std::nullopt;
       return give(Step::Kind::publish, Phase::publishing);
     default:
       return std::nullopt;
@@ -128,6 +133,7 @@ void WorkerProtocol::uncertain(Slot slot) { slots_[slot].phase = Phase::idle; }
 void WorkerProtocol::fenced(Slot slot) { slots_[slot].phase = Phase::idle; }
 
 void WorkerProtocol::applied(const Apply& batch, const RunningDigest& digest) {
+  if (!at_ || *at_ + 1 != batch.batch) return;  // a restart was wanted meanwhile
   at_ = batch.batch;
   for (const Slot slot : batch.slots) slots_[slot].matched.insert(batch.batch);
   const std::optional<RunningDigest>& leader = cuts_.at(batch.batch).mark.digest;

@@ -7,7 +7,7 @@
 // - Fence, then read. Who takes a slot reads the newest cut first, then initialises the slot's transactional id, and reads the
 //   slot's progress and state only then. So what it reads is final: older transactions have ended.
 // - After an error, read again. A lost answer can mean committed or aborted.
-// The gate keeps parts in order: no part of a batch begins before all parts of the batch before it are visible.
+// The gate keeps parts in order: no part of a batch begins before all parts of the batch before it are committed.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,8 @@ struct Apply {
 
 class WorkerProtocol {
  public:
-  /// `worker` is its name in the maps, `slots` the number of slots of the application.
+  /// `worker` is its name in the maps, `slots` the number of slots of the application. No other process that lives may have
+  /// this name. Two that share one would fence each other for ever. So each start of a process takes a new name.
   WorkerProtocol(std::string worker, std::uint32_t slots);
 
   /// The next step that nothing bars, if there is one. Steps of different slots may be under way together. Until restarted()
@@ -60,12 +61,13 @@ class WorkerProtocol {
   /// slot, holds back: it stays at what all slots have published, so that it can take any of them over.
   [[nodiscard]] std::optional<Apply> next_batch() const;
 
-  /// Whether this instance leads. Then it holds nothing back, because the next cut needs its graph.
-  void lead(bool leads) noexcept { leads_ = leads; }
+  /// Whether this instance leads. Then it holds nothing back, because the next cut needs its graph. If it ends to lead, a batch
+  /// that it took ahead of its cut is undone by a restart.
+  void lead(bool leads);
 
   // What was read, in the order of the topic.
   void cut(const Cut& cut);
-  /// A record of a slot's progress: its parts up to this batch are visible.
+  /// A record of a slot's progress: its parts up to this batch are committed.
   void progress(Slot slot, std::uint64_t batch);
 
   // Answers to steps.
@@ -82,9 +84,10 @@ class WorkerProtocol {
   /// Another process has initialised the slot's transactional id, or its brokers have ended the transaction.
   void fenced(Slot slot);
 
-  /// The engine took next_batch(), and has this digest.
+  /// The engine took next_batch(), and has this digest. If a restart was wanted meanwhile, this counts for nothing.
   void applied(const Apply& batch, const RunningDigest& digest);
-  /// The engine of a leader took the batch of a cut that it is about to commit, and matched these slots.
+  /// The engine of a leader took the batch of a cut that it is about to commit, and matched these slots. Not for the first cut
+  /// of an application, before which no restart has given the engine a graph. The leader reads that one like any other.
   void applied_ahead(const Cut& cut, const std::vector<Slot>& matched);
 
   /// The batch of the engine's graph. Nothing during a restart.

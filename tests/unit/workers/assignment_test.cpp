@@ -115,8 +115,10 @@ TEST(NextPlaces, ASpareTakesOverFirst) {
   const std::vector<Member> members = {{.worker = "a"}, {.worker = "b"}, {.worker = "spare"}};
   EXPECT_TRUE(needs_take_over(cuts, progress, members));
   EXPECT_THAT(texts(next_places(cuts, progress, members)), ElementsAre("a", "b", "spare!", "a!"));
-  const std::vector<Member> late = {{.worker = "a"}, {.worker = "b"}, {.worker = "spare", .keeps_up = false}};
-  EXPECT_THAT(texts(next_places(cuts, progress, late)), ElementsAre("a", "b", "spare!", "a!"));
+  const std::vector<Member> late = {{.worker = "a"}, {.worker = "b"}, {.worker = "joins", .keeps_up = false}};
+  EXPECT_THAT(texts(next_places(cuts, progress, late)), ElementsAre("a", "b", "a!", "b!"));
+  const std::vector<Member> alone = {{.worker = "joins", .keeps_up = false}};
+  EXPECT_THAT(texts(next_places(cuts, progress, alone)), ElementsAre("joins!", "joins!", "joins!", "joins!"));
 }
 
 TEST(NextPlaces, WhatOneThatIsGoneStillOwesIsTakenOver) {

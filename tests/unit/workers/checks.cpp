@@ -16,20 +16,25 @@ void Checks::before_cut(const Cut& cut) const {
   if (open.size() != 1 || !(open.front().cut == cut)) violate("a transaction holds another cut than its leader committed");
   if (cut.batch() != cuts() + 1) violate(fmt::format("cut {} is committed after cut {}", cut.batch(), cuts()));
   Graph graph;
-  for (const std::uint64_t end : cut_ends_) graph.take(end);
-  graph.take(static_cast<std::uint64_t>(cut.mark.ends.at(input_partition)));
-  if (!cut_ends_.empty() && graph.end < cut_ends_.back()) violate("a cut ends before the one before it");
+  for (const CommitPoint& mark : marks_) graph.take(mark);
+  const std::uint64_t before = graph.end;
+  graph.take(cut.mark);
+  if (graph.end < before) violate("a cut ends before the one before it");
   if (cut.mark.digest != graph.digest()) violate(fmt::format("the leader's graph is not that of cut {}", cut.batch()));
 }
 
 void Checks::after_cut(const Cut& cut) {
-  const std::uint64_t begin = cut_ends_.empty() ? 0 : cut_ends_.back();
-  cut_ends_.push_back(static_cast<std::uint64_t>(cut.mark.ends.at(input_partition)));
+  const std::uint64_t begin = end();
+  marks_.push_back(cut.mark);
   for (Slot slot = 0; slot < layout_.slots; ++slot) {
     std::vector<Alert>& part = parts_[{cut.batch(), slot}];
-    part = published_of(part_of(begin, cut_ends_.back(), slot, layout_.slots), bindings_[slot]);
+    part = published_of(part_of(begin, end(), slot, layout_.slots), bindings_[slot]);
     for (const Alert& alert : part) ++expected_[{alert.match, alert.sign}];
   }
+}
+
+std::uint64_t Checks::end() const {
+  return marks_.empty() ? 0 : static_cast<std::uint64_t>(marks_.back().ends.at(input_partition));
 }
 
 void Checks::before_part(Slot slot, std::uint64_t batch) {
@@ -72,7 +77,7 @@ void Checks::look_at_alerts() {
 }
 
 void Checks::at_the_end(std::uint64_t records) const {
-  if (cut_ends_.empty() || cut_ends_.back() != records) violate("the input is not cut to its end");
+  if (end() != records) violate("the input is not cut to its end");
   for (Slot slot = 0; slot < layout_.slots; ++slot) {
     if (published_[slot] == cuts()) continue;
     violate(fmt::format("slot {} is published up to batch {} of {}", slot, published_[slot], cuts()));

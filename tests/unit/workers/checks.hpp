@@ -47,12 +47,14 @@ class Checks {
   /// All of the input is cut, published and visible.
   void at_the_end(std::uint64_t records) const;
 
-  [[nodiscard]] std::uint64_t cuts() const noexcept { return cut_ends_.size(); }
+  [[nodiscard]] std::uint64_t cuts() const noexcept { return marks_.size(); }
 
  private:
+  [[nodiscard]] std::uint64_t end() const;  // of what is cut
+
   Layout layout_;
   const Broker* broker_;
-  std::vector<std::uint64_t> cut_ends_;
+  std::vector<CommitPoint> marks_;                                      // of the cuts
   std::vector<std::uint64_t> published_;                                // by slot
   std::map<std::pair<std::uint64_t, Slot>, std::vector<Alert>> parts_;  // by batch and slot
   std::vector<std::set<std::uint64_t>> bindings_;                       // by slot

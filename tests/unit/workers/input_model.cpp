@@ -10,10 +10,10 @@ std::uint64_t mix(std::uint64_t value) {
 
 }  // namespace
 
-void Graph::take(std::uint64_t next_end) {
+void Graph::take(const CommitPoint& mark) {
   ++batch;
-  end = next_end;
-  hash = mix(hash + end + 1);
+  end = static_cast<std::uint64_t>(mark.ends.at(input_partition));
+  hash = mix(hash + end + 1 + 1000 * static_cast<std::uint64_t>(mark.watermark.value_or(0)));
 }
 
 RunningDigest Graph::digest() const { return {.begin = {}, .now = {.high = 1, .low = hash + (diverged ? 1 : 0)}}; }

@@ -20,8 +20,8 @@ struct Graph {
   std::uint64_t hash = 0;
   bool diverged = false;
 
-  /// The next batch, up to this record.
-  void take(std::uint64_t next_end);
+  /// The next batch, as its mark cuts it.
+  void take(const CommitPoint& mark);
   [[nodiscard]] RunningDigest digest() const;
 };
 

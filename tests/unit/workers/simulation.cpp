@@ -134,6 +134,9 @@ class World {
       if (round == most) violate("the workers go on for ever");
     }
     checks_.at_the_end(setting_.records);
+    for (std::size_t w = 0; w < processes_.size(); ++w) {
+      if (gone_ != w && processes_[w]->protocol.at() != checks_.cuts()) violate(fmt::format("w{} does not follow the cuts", w));
+    }
   }
 
   void fault() {
@@ -142,12 +145,12 @@ class World {
       case 0:
         restart_process(w, "crashes");
         break;
-      case 1: {
+      case 1:
+      case 2: {
         const std::size_t id = draw(setting_.slots + 1);
         if (broker_.time_out(id)) note(fmt::format("the brokers end the transaction of id {}", id));
         break;
       }
-      case 2:
       case 3:
         elect(w);
         break;
@@ -163,7 +166,15 @@ class World {
   /// The group can be wrong: who led before may still believe that it leads.
   void elect(std::size_t w) {
     Process& process = *processes_[w];
-    if (process.leader) return;
+    if (process.leader) {
+      if (draw(4) > 0 || !faulty_) return;
+      note(fmt::format("w{}: leads no longer", w));
+      process.leader.reset();
+      process.leader_work.reset();
+      process.protocol.lead(false);
+      forget_engine_of_restart(process);
+      return;
+    }
     ++outcome_.elections;
     note(fmt::format("w{}: elected", w));
     process.leader.emplace();
@@ -453,7 +464,7 @@ class World {
 
   void take(Process& process, const Cut& cut, const std::vector<Slot>& slots) const {
     const std::uint64_t begin = process.engine->end;
-    process.engine->take(static_cast<std::uint64_t>(cut.mark.ends.at(input_partition)));
+    process.engine->take(cut.mark);
     for (const Slot slot : slots) {
       std::vector<Alert> part = part_of(begin, process.engine->end, slot, setting_.slots);
       if (process.engine->diverged) part.push_back({.match = 999, .sign = '+', .binding = {}});
@@ -550,6 +561,7 @@ class World {
     const std::uint64_t end =
         begin + (begin == setting_.records ? 0 : 1 + draw(std::min<std::uint64_t>(3, setting_.records - begin)));
     cut.mark.batch = batch;
+    if (draw(2) == 0) cut.mark.watermark = static_cast<Timestamp>(draw(1000));  // two leaders may differ in no more than this
     cut.mark.ends[input_partition] = static_cast<std::int64_t>(end);
     std::vector<Slot> matched;
     for (Slot slot = 0; slot < setting_.slots; ++slot) {
