@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "deltamatch/error.hpp"
-#include "ingest/service/state/hash_text.hpp"
+#include "ingest/service/state/digest_text.hpp"
 #include "ingest/text/json_text.hpp"
 
 namespace deltamatch::ingest {
@@ -96,16 +96,6 @@ void read_times(const nlohmann::json& object, std::string_view where, CommitPoin
   }
 }
 
-Hash128 read_hash(const nlohmann::json& value, std::string_view where) {
-  const std::optional<Hash128> hash = parse_hash(value.get<std::string>());
-  if (!hash) refuse(where, "its digest is not a hash");
-  return *hash;
-}
-
-RunningDigest read_digest(const nlohmann::json& object, std::string_view where) {
-  return {read_hash(object.at("begin"), where), read_hash(object.at("now"), where)};
-}
-
 }  // namespace
 
 bool is_name(std::string_view name) {
@@ -165,8 +155,7 @@ std::string to_json(const CommitPoint& mark) {
   append_times(out, mark);
   if (mark.retention != 0) out += fmt::format(R"(,"retention":{})", mark.retention);
   if (mark.watches_vertices) out += R"(,"watches_vertices":true)";
-  if (mark.digest)
-    out += fmt::format(R"(,"digest":{{"begin":"{}","now":"{}"}})", to_string(mark.digest->begin), to_string(mark.digest->now));
+  if (mark.digest) out += R"(,"digest":)" + to_json(*mark.digest);
   for (std::size_t i = 0; i < mark.suspended.size(); ++i) {
     const SuspendedQuery& query = mark.suspended[i];
     out += i == 0 ? R"(,"suspended":{)" : ",";
@@ -222,7 +211,7 @@ CommitPoint parse_mark(std::string_view json, std::string_view where) {
     read_times(object, where, mark);
     mark.retention = object.value("retention", Timestamp{0});
     mark.watches_vertices = object.value("watches_vertices", false);
-    if (object.contains("digest")) mark.digest = read_digest(object.at("digest"), where);
+    if (object.contains("digest")) mark.digest = parse_digest(object.at("digest").dump(), where);
     if (object.contains("over_http")) mark.over_http = object.at("over_http").get<std::vector<std::string>>();
     if (object.contains("reading")) mark.reading = object.at("reading").get<std::string>();
     if (object.contains("graph")) {

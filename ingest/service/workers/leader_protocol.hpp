@@ -24,7 +24,7 @@ struct LeaderStep {
 
 class LeaderProtocol {
  public:
-  /// The next step, if none is under way. After `exit` there is no other.
+  /// The next step, if none is under way. Once it is `exit`, it stays so.
   [[nodiscard]] std::optional<LeaderStep> next();
 
   /// The newest cut, and whether the next one may be proposed. A batch begins where this cut ends, whatever the offsets of the

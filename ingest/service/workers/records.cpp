@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "deltamatch/error.hpp"
-#include "ingest/service/state/hash_text.hpp"
+#include "ingest/service/state/digest_text.hpp"
 #include "ingest/text/json_text.hpp"
 
 namespace deltamatch::ingest::workers {
@@ -87,10 +87,7 @@ std::string to_json(const Cut& cut) {
 
 std::string to_json(const SlotProgress& progress) {
   std::string text = fmt::format(R"({}{},"batch":{})", progress_beginning, progress.slot, progress.batch);
-  if (progress.digest) {
-    text += fmt::format(R"(,"digest":{{"begin":"{}","now":"{}"}})", to_string(progress.digest->begin),
-                        to_string(progress.digest->now));
-  }
+  if (progress.digest) text += R"(,"digest":)" + ingest::to_json(*progress.digest);
   return text + "}";
 }
 
@@ -120,12 +117,7 @@ std::optional<SlotProgress> parse_slot_progress(std::string_view json, std::stri
   return parse<SlotProgress>(json, progress_beginning, where, kind, [&](const nlohmann::json& object) {
     SlotProgress progress{.slot = number<Slot>(object.at("slot"), where, kind),
                           .batch = number<std::uint64_t>(object.at("batch"), where, kind)};
-    if (!object.contains("digest")) return progress;
-    const nlohmann::json& digest = object.at("digest");
-    const auto begin = parse_hash(digest.at("begin").get<std::string>());
-    const auto now = parse_hash(digest.at("now").get<std::string>());
-    if (!begin || !now) throw Error(where, fmt::format("this is not {}: its digest is not a hash", kind));
-    progress.digest = {*begin, *now};
+    if (object.contains("digest")) progress.digest = parse_digest(object.at("digest").dump(), where);
     return progress;
   });
 }

@@ -18,7 +18,7 @@ using Slot = std::uint32_t;
 /// How a slot came to its worker.
 enum class Change : std::uint8_t {
   none,       ///< it had it before
-  move,       ///< from a worker that lives and publishes all batches before
+  move,       ///< from a worker that lives and publishes all batches before; no rule reads it, people do
   take_over,  ///< from one that does not; the heir publishes whatever is not published yet
 };
 

@@ -61,8 +61,8 @@ class WorkerProtocol {
   /// slot, holds back: it stays at what all slots have published, so that it can take any of them over.
   [[nodiscard]] std::optional<Apply> next_batch() const;
 
-  /// Whether this instance leads. Then it holds nothing back, because the next cut needs its graph. If it ends to lead, a batch
-  /// that it took ahead of its cut is undone by a restart.
+  /// Whether this instance leads. A leader holds nothing back, because the next cut needs its graph. If it stops leading, a
+  /// restart undoes the batch that it took ahead of its cut.
   void lead(bool leads);
 
   // What was read, in the order of the topic.

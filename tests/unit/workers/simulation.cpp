@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <numeric>
 #include <utility>
 
 #include "deltamatch/error.hpp"
@@ -308,13 +306,17 @@ class World {
     return position >= end;
   }
 
-  bool read_all(Process& process, Work& work) {
+  /// The end is that of the first call.
+  bool read_cuts_to_end(Process& process, Work& work) {
     if (work.stage == 0) {
       work.end = broker_.end(Layout::cuts);
       work.stage = 1;
     }
-    if (!read_up_to(Layout::cuts, process.cuts_at, work.end, work, [&](const Payload& record) { take_cut(process, record); }))
-      return false;
+    return read_up_to(Layout::cuts, process.cuts_at, work.end, work, [&](const Payload& record) { take_cut(process, record); });
+  }
+
+  bool read_all(Process& process, Work& work) {
+    if (!read_cuts_to_end(process, work)) return false;
     while (work.stage <= setting_.slots) {
       const auto slot = static_cast<Slot>(work.stage - 1);
       if (work.state_end == 0) work.state_end = broker_.end(layout_.progress(slot)) + 1;
@@ -331,13 +333,8 @@ class World {
 
   bool load(std::size_t w, Work& work) {
     Process& process = *processes_[w];
-    if (work.stage == 0) {
-      work.end = broker_.end(Layout::cuts);
-      work.stage = 1;
-    }
     // To the end first, then all of it again for the book.
-    if (!read_up_to(Layout::cuts, process.cuts_at, work.end, work, [&](const Payload& record) { take_cut(process, record); }))
-      return false;
+    if (!read_cuts_to_end(process, work)) return false;
     const Graph* best = nullptr;
     for (const auto& saved : snapshots_) {  // its own, or one of another worker that is shared
       if (&saved != &snapshots_[w] && draw(2) == 0) continue;
@@ -362,12 +359,7 @@ class World {
   }
 
   bool read_cuts(Process& process, Work& work) {
-    if (work.stage == 0) {
-      work.end = broker_.end(Layout::cuts);
-      work.stage = 1;
-    }
-    if (!read_up_to(Layout::cuts, process.cuts_at, work.end, work, [&](const Payload& record) { take_cut(process, record); }))
-      return false;
+    if (!read_cuts_to_end(process, work)) return false;
     process.protocol.cuts_read(work.step.slot);
     forget_engine_of_restart(process);
     return true;
