@@ -76,7 +76,8 @@ void Spool::spill() {
       std::uint32_t* to = words.data() + at;
       std::ranges::copy(std::bit_cast<IdWords>(match.id), to);
       std::ranges::copy(match.vertices, to + id_words);
-      std::memcpy(to + id_words + list.shape.vertices, match.edges.data(), match.edges.size_bytes());
+      if (!match.edges.empty())  // an empty span may have no address
+        std::memcpy(to + id_words + list.shape.vertices, match.edges.data(), match.edges.size_bytes());
       throw_if_stopped(stop_, written.matches++);
       if (words.size() >= write_words) flush();
     }
@@ -128,7 +129,7 @@ bool Spool::Reader::advance(Source& source) const {
   source.match.id = std::bit_cast<MatchId>(id);
   source.match.vertices = {from + id_words, shape_.vertices};
   source.edges.resize(shape_.edges);
-  std::memcpy(source.edges.data(), from + id_words + shape_.vertices, shape_.edges * sizeof(graph::Edge));
+  if (shape_.edges > 0) std::memcpy(source.edges.data(), from + id_words + shape_.vertices, shape_.edges * sizeof(graph::Edge));
   source.match.edges = source.edges;
   return true;
 }
