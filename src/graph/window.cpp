@@ -81,8 +81,8 @@ void Window::collect(const DataGraph& graph, Timestamp watermark, std::vector<Ex
   const std::span<const Entry> queued = std::span(queue_).subspan(next_);
   const auto end = std::ranges::upper_bound(queued, edge, {}, &Entry::time);
   const std::span<const Entry> due(queued.begin(), end);
+  next_ += due.size();  // before what can fail: undo() then forgets what was put off so far
   take(graph, due, edge);
-  next_ += due.size();
   front_ = std::max(front_, bucket_of(edge));
   if (last_bucket_ <= front_) last_ = nullptr;
   const std::size_t taken = taken_.size();
