@@ -62,6 +62,7 @@ struct Match {
   std::span<const MatchedEdge> edges{};  ///< the data edge of each query edge, in the query's order; of a path, all its steps
   std::span<const std::uint32_t> cause{};  ///< ascending indices of the edges that this batch inserted or deleted
   std::span<const MatchedPath> paths{};    ///< in the query's order; empty if it has none
+  std::uint32_t slot = 0;                  ///< of the engine's slots (Share); 0 in a static match
 };
 
 /// Why an answer is incomplete: not at all, or a limit, a time-out or the caller's request.

@@ -10,9 +10,11 @@ namespace deltamatch {
 /// the same batches, and that own each slot once, report each match once.
 ///
 /// Let S be the number of slots. The slot of a match is a number modulo S:
-/// - Usually it is the xxh3 with 64 bits of the match's anchor, the least of its edges that the batch removes or inserts. What
-///   is hashed is tail, head and what tells parallel edges apart, as three little-endian integers of 4 bytes. Numbers are those
-///   of the engine, on which replicas agree (deltamatch/digest.hpp).
+/// - Usually it is the xxh3 with 64 bits of the match's anchor. That is the least of its edges that the batch removes or
+///   inserts. For a query with conditions on edges of a model other than `simple`, it is the one that arrived last. If such a
+///   match vanishes, it is the one that arrived first. Induced queries have the least one. What is hashed is tail, head and
+///   what tells parallel edges apart, as three little-endian integers of 4 bytes. Numbers are those of the engine, on which
+///   replicas agree (deltamatch/digest.hpp).
 /// - It is the low half of the match's id, if the match has no anchor. Only a count of its query turns then, or time makes it
 ///   final. So it is for all queries in a batch in which a vertex or an edge gets a fresh number. Then two anchors may lead to
 ///   a match that is the same before and after the batch.

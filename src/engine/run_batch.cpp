@@ -2,6 +2,7 @@
 // Every step that can fail comes before the first change that cannot be undone. Settling cannot fail.
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <span>
@@ -85,6 +86,9 @@ class Engine::Impl::BatchRun {
   void shorten(std::size_t query, QueryDelta& delta) const;
   void let_once_through();
   void write_to(MatchSink& sink);
+  void write_query(std::size_t query, MatchSink& sink);
+  // Writes what a query lists in a pass.
+  void write_pass(std::size_t query, match::Pass pass, bool added, std::uint64_t most, MatchSink& sink);
   void note_actuals() noexcept;
   // Whether listed matches are delivered afterwards.
   [[nodiscard]] bool delivers() const noexcept { return wanted_->sink != nullptr; }
@@ -598,36 +602,59 @@ void Engine::Impl::BatchRun::deliver() {
 }
 
 void Engine::Impl::BatchRun::write_to(MatchSink& sink) {
-  const std::uint64_t number = engine_->batches + 1;
-  const graph::NetBatch& net = resolved_->net;
-  sink.begin(number);
+  sink.begin(engine_->batches + 1);
   auto start = Clock::now();
   for (std::size_t q = 0; q < engine_->standing.size(); ++q) {
-    const QueryFamily& query = *engine_->standing[q].second;
-    if (!query.options.list) continue;
-    const QueryDelta& delta = result_.queries[q];
-    std::uint64_t written = 0;
-    const engine::LetThrough* once = query.once ? &let_through_[q] : nullptr;
-    const auto only = [&](bool added) { return once == nullptr ? nullptr : added ? &once->added : &once->removed; };
-    for (const bool added : {false, true}) {
-      const Count matches = added ? delta.added : delta.removed;
-      if (!delta.complete() && (!wanted_->report_partial || matches == 0)) continue;
-      const std::uint64_t most = delta.complete() || once != nullptr ? UINT64_MAX : static_cast<std::uint64_t>(matches);
-      engine_->listing.deliver(tasks_[q], {added, number, resolved_->watermark, added ? net.inserted : net.removed}, most, sink,
-                               only(added));
-      if (!delta.complete()) written += static_cast<std::uint64_t>(matches);
-    }
-    if (delta.complete() && total(transient_, q) > 0) {
-      for (const bool added : {true, false}) {
-        if (!added && query.query.within) continue;
-        engine_->listing.deliver(tasks_[q], {added, number, resolved_->watermark, added ? net.inserted : net.removed, true},
-                                 UINT64_MAX, sink, once == nullptr ? nullptr : &once->transient);
-      }
-    }
-    if (!delta.complete()) sink.end({query.query.name, written, delta.shortfall, number});
+    if (!engine_->standing[q].second->options.list) continue;
+    write_query(q, sink);
     spend(q, start);
     result_.queries[q].seconds = spent_[q];
   }
+}
+
+void Engine::Impl::BatchRun::write_query(std::size_t query, MatchSink& sink) {
+  const QueryFamily& of = *engine_->standing[query].second;
+  const QueryDelta& delta = result_.queries[query];
+  std::uint64_t written = 0;
+  for (const bool added : {false, true}) {
+    const Count matches = added ? delta.added : delta.removed;
+    if (!delta.complete() && (!wanted_->report_partial || matches == 0)) continue;
+    const std::uint64_t most = delta.complete() || of.once ? UINT64_MAX : static_cast<std::uint64_t>(matches);
+    write_pass(query, added ? match::Pass::added : match::Pass::removed, added, most, sink);
+    if (!delta.complete()) written += static_cast<std::uint64_t>(matches);
+  }
+  if (delta.complete() && total(transient_, query) > 0) {
+    write_pass(query, match::Pass::transient, true, UINT64_MAX, sink);
+    if (!of.query.within) write_pass(query, match::Pass::transient, false, UINT64_MAX, sink);
+  }
+  if (!delta.complete()) sink.end({of.query.name, written, delta.shortfall, engine_->batches + 1});
+}
+
+void Engine::Impl::BatchRun::write_pass(std::size_t query, match::Pass pass, bool added, std::uint64_t most, MatchSink& sink) {
+  const QueryFamily& of = *engine_->standing[query].second;
+  const engine::BatchListing::Tasks& tasks = tasks_[query];
+  const bool transient = pass == match::Pass::transient;
+  const std::vector<MatchId>* only = nullptr;
+  if (of.once) {
+    const engine::LetThrough& once = let_through_[query];
+    only = transient ? &once.transient : added ? &once.added : &once.removed;
+  }
+  std::deque<engine::MatchSlots> rules;
+  std::vector<const engine::SlotRule*> slots;
+  if (engine_->share.slots() > 1) {
+    const engine::DividedBy by = engine::divided_by(of, resolved_->renumbered());
+    const std::span<const graph::Edge> anchors = passes_[static_cast<std::size_t>(transient ? 2 : added ? 1 : 0)].anchors;
+    slots.resize(variants_.size());
+    for (std::size_t v = 0; v < tasks.count; ++v) {
+      slots[tasks.first + v] =
+          &rules.emplace_back(engine_->share.slots(), by, engine::anchor_of(variants_[tasks.first + v]->bound, pass), anchors,
+                              engine_->graph, of.once ? &of.once->binding(v) : nullptr);
+    }
+  }
+  const graph::NetBatch& net = resolved_->net;
+  engine_->listing.deliver(tasks,
+                           {added, engine_->batches + 1, resolved_->watermark, added ? net.inserted : net.removed, transient},
+                           most, sink, only, slots);
 }
 
 BatchResult Engine::Impl::BatchRun::settle() noexcept {

@@ -106,6 +106,7 @@ void Recorder::write(const Match& match) {
   }
   for (const MatchedPath& path : match.paths) listed.embedding.lengths.push_back(path.steps);
   listed.cause.assign(match.cause.begin(), match.cause.end());
+  listed.slot = match.slot;
 }
 
 void Recorder::commit() {

@@ -18,6 +18,7 @@ struct Listed {
   std::optional<Timestamp> time;
   oracle::Embedding embedding;
   std::vector<std::uint32_t> cause;
+  std::uint32_t slot = 0;
   friend bool operator==(const Listed&, const Listed&) = default;
 };
 

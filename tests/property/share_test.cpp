@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -105,6 +106,18 @@ bool listable(Scenario scenario) {
   return std::ranges::all_of(scenario.batches(), [&](const auto& batch) { return judge.take(batch); });
 }
 
+/// The share that owns all slots of these.
+Share whole_of(const std::vector<Share>& shares) {
+  std::vector<std::uint32_t> all(shares.front().slots());
+  std::iota(all.begin(), all.end(), 0U);
+  return {shares.front().slots(), all};
+}
+
+/// What an engine lists lies in its slots. check_union compares the slots themselves.
+void check_slots(const Share& share, const Output& output) {
+  for (const Listed& match : output.matches) RC_ASSERT(share.owns(match.slot));
+}
+
 void hold_for(const Scenario& scenario, const Run& run) {
   std::optional<Subject> whole = consistent_subject(scenario, 1);
   if (!whole || !listable(scenario)) return;
@@ -114,6 +127,7 @@ void hold_for(const Scenario& scenario, const Run& run) {
   const auto take_shares = [&] {
     const std::vector<Share> shares = draw_shares(engines);
     for (std::size_t e = 0; e < engines; ++e) parts[e].engine().take_share(shares[e]);
+    whole->engine().take_share(whole_of(shares));
   };
   take_shares();
   whole->load(scenario.start);
@@ -126,6 +140,7 @@ void hold_for(const Scenario& scenario, const Run& run) {
       std::vector<Output> outputs;
       for (Subject& part : parts) outputs.push_back(part.process(batch, run.by_record));
       check_union(expected, outputs);
+      for (std::size_t e = 0; e < engines; ++e) check_slots(parts[e].engine().share(), outputs[e]);
       for (Subject& part : parts) RC_ASSERT(part.engine().digest() == whole->engine().digest());
       check_waiting(scenario, *whole, parts);
       more = expected.result.cut;

@@ -43,10 +43,10 @@ std::vector<ListReader> BatchListing::read(const Tasks& tasks, match::Pass pass)
 }
 
 void BatchListing::deliver(const Tasks& tasks, const Delivery::MatchContext& context, std::uint64_t most, MatchSink& sink,
-                           const std::vector<MatchId>* only) const {
+                           const std::vector<MatchId>* only, std::span<const SlotRule* const> slots) const {
   std::vector<Delivery::Writer> writers;
   for (std::size_t t = tasks.first; t < tasks.first + tasks.count; ++t) {
-    writers.emplace_back(collectors_[t].delivery(), *graph_, context, sink);
+    writers.emplace_back(collectors_[t].delivery(), *graph_, context, sink, slots.empty() ? nullptr : slots[t]);
   }
   const match::Pass pass = context.transient ? match::Pass::transient
                            : context.added   ? match::Pass::added

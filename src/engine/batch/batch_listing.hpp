@@ -75,9 +75,9 @@ class BatchListing {
     visit_in_order(tasks, readers, UINT64_MAX, visit);
   }
   /// Writes up to `most` matches of a query to a sink, ordered by id. Those of the transient pass come on their own. With
-  /// `only`, ascending, others are left out.
+  /// `only`, ascending, others are left out. `slots`, if there is any, holds the rule of each task of the batch.
   void deliver(const Tasks& tasks, const Delivery::MatchContext& context, std::uint64_t most, MatchSink& sink,
-               const std::vector<MatchId>* only = nullptr) const;
+               const std::vector<MatchId>* only = nullptr, std::span<const SlotRule* const> slots = {}) const;
 
  private:
   /// Takes the records of one task.

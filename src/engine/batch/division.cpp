@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "match/time_search.hpp"
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -15,9 +17,35 @@ static_assert(sizeof(graph::Edge) == 3 * sizeof(std::uint32_t) && std::is_trivia
 
 std::uint64_t slot_hash(const graph::Edge& anchor) noexcept { return XXH3_64bits(&anchor, sizeof anchor); }
 
+AnchorIs anchor_of(const plan::BoundQuery& query, match::Pass pass) noexcept {
+  if (!match::in_time_order(query)) return AnchorIs::least;
+  return pass == match::Pass::removed ? AnchorIs::first : AnchorIs::last;
+}
+
 DividedBy divided_by(const QueryFamily& query, bool renumbered) noexcept {
   if (query.once) return DividedBy::binding;
   return renumbered ? DividedBy::id : DividedBy::anchor;
+}
+
+std::uint32_t MatchSlots::slot_of(const ListedMatch& match) const {
+  return static_cast<std::uint32_t>(hash_of(match) % slots_);
+}
+
+bool MatchSlots::comes_before(const graph::Edge& edge, const graph::Edge& other) const {
+  if (anchor_ == AnchorIs::least) return edge < other;
+  const std::uint64_t here = graph_->edge_table->ordinal(edge.which);
+  const std::uint64_t there = graph_->edge_table->ordinal(other.which);
+  return anchor_ == AnchorIs::last ? here > there : here < there;
+}
+
+std::uint64_t MatchSlots::hash_of(const ListedMatch& match) const {
+  if (by_ == DividedBy::binding) return binding_->of(*graph_, match.vertices).low;
+  const graph::Edge* anchor = nullptr;
+  for (const graph::Edge& edge : match.edges) {
+    if (by_ != DividedBy::anchor || (anchor != nullptr && !comes_before(edge, *anchor))) continue;
+    if (std::ranges::binary_search(anchors_, edge)) anchor = &edge;
+  }
+  return anchor != nullptr ? slot_hash(*anchor) : match.id.low;
 }
 
 BatchDivision::BatchDivision(const Share& share, const graph::DataGraph& graph, std::span<const match::PassWork> passes)

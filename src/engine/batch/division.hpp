@@ -42,6 +42,34 @@ class OwnMatches {
   const OnceBinding* binding_;
 };
 
+/// From which of its changed edges a match is found: that of least rank, or the one that arrived last or first. The latter is
+/// so for queries that are matched in lists in order of time.
+enum class AnchorIs : std::uint8_t { least, last, first };
+[[nodiscard]] AnchorIs anchor_of(const plan::BoundQuery& query, match::Pass pass) noexcept;
+
+/// Tells the slots of the matches of one variant of a query that a pass reports.
+class MatchSlots final : public SlotRule {
+ public:
+  /// `anchors`, ascending: the edges that matches of the pass are found from. `binding`: null unless the query says ALERT ONCE.
+  /// All must outlive it.
+  MatchSlots(std::uint32_t slots, DividedBy by, AnchorIs anchor, std::span<const graph::Edge> anchors,
+             const graph::DataGraph& graph, const OnceBinding* binding) noexcept
+      : slots_(slots), by_(by), anchor_(anchor), anchors_(anchors), graph_(&graph), binding_(binding) {}
+  /// O(edges × log anchors).
+  [[nodiscard]] std::uint32_t slot_of(const ListedMatch& match) const override;
+
+ private:
+  [[nodiscard]] std::uint64_t hash_of(const ListedMatch& match) const;
+  [[nodiscard]] bool comes_before(const graph::Edge& edge, const graph::Edge& other) const;
+
+  std::uint32_t slots_;
+  DividedBy by_;
+  AnchorIs anchor_;
+  std::span<const graph::Edge> anchors_;
+  const graph::DataGraph* graph_;
+  const OnceBinding* binding_;
+};
+
 class BatchDivision {
  public:
   /// Divides the anchors of the passes. Those of the third pass, if there is one, must be those of the second. Share, graph and

@@ -191,11 +191,13 @@ void Delivery::Batch::keep_first(std::size_t count) {
   for (const MatchId& id : ids) digest.add(id);
 }
 
-Delivery::Writer::Writer(const Delivery& delivery, const graph::DataGraph& graph, const MatchContext& context, MatchSink& sink)
+Delivery::Writer::Writer(const Delivery& delivery, const graph::DataGraph& graph, const MatchContext& context, MatchSink& sink,
+                         const SlotRule* slots)
     : delivery_(&delivery),
       graph_(&graph),
       context_(context),
       sink_(&sink),
+      slots_(slots),
       vertices_(delivery.query_->pattern.vertices.size()),
       edges_(delivery.query_->edges.size()),
       width_(graph.edge_table ? graph.edge_table->values().width() : 0),
@@ -219,7 +221,7 @@ void Delivery::Writer::write(const ListedMatch& match) {
     }
   }
   sink_->write({match.id, delivery_->query_->query.name, context_.added, context_.batch, context_.time, delivery_->names_,
-                vertices_, edges_, cause_, paths_});
+                vertices_, edges_, cause_, paths_, slots_ == nullptr ? 0 : slots_->slot_of(match)});
 }
 
 void Delivery::write(const graph::DataGraph& graph, const Batch& batch, const MatchContext& context, MatchSink& sink) const {

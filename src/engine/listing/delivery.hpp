@@ -27,6 +27,13 @@ struct ListedMatch {
   std::span<const graph::Edge> edges;
 };
 
+/// Tells in which slot a match lies (deltamatch/share.hpp).
+class SlotRule {
+ public:
+  virtual ~SlotRule() = default;
+  [[nodiscard]] virtual std::uint32_t slot_of(const ListedMatch& match) const = 0;
+};
+
 /// What it takes to deliver the matches of one query. Made once per query.
 class Delivery {
  public:
@@ -68,7 +75,9 @@ class Delivery {
   /// Writes matches to a sink, one by one. Everything it is given must outlive it.
   class Writer {
    public:
-    Writer(const Delivery& delivery, const graph::DataGraph& graph, const MatchContext& context, MatchSink& sink);
+    /// `slots` may be null: all lie in slot 0.
+    Writer(const Delivery& delivery, const graph::DataGraph& graph, const MatchContext& context, MatchSink& sink,
+           const SlotRule* slots = nullptr);
     void write(const ListedMatch& match);
 
    private:
@@ -76,6 +85,7 @@ class Delivery {
     const graph::DataGraph* graph_;
     MatchContext context_;
     MatchSink* sink_;
+    const SlotRule* slots_;
     std::vector<Id> vertices_;
     std::vector<MatchedEdge> edges_;
     std::size_t width_;                   // the number of attributes of an edge
