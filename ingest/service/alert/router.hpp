@@ -39,6 +39,14 @@ struct AlertMemory {
   std::filesystem::path folder;
 };
 
+/// A sink of matches that knows which sinks of the service each query has.
+class RoutedSink : public MatchSink {
+ public:
+  /// Sets the standing queries and their sinks for the next batch. Throws Error(configuration) if a sink is unknown; then
+  /// nothing changes.
+  virtual void set_queries(std::span<const ServiceQuery> queries) = 0;
+};
+
 /// Takes matches from the engine. Keeps the batch's alerts per sink until take() moves them out. Every alert is encoded once
 /// for all sinks that write times alike.
 /// Memory is bounded, however many alerts there are. Not thread-safe: the engine's thread calls it.
@@ -47,7 +55,7 @@ struct AlertMemory {
 /// beyond the limit are suppressed. The first batch that begins after the interval's end starts with one report of their number
 /// (append_suppressed). If no batch comes, due() becomes true, and the caller makes an empty one. The clock is read once per
 /// batch.
-class AlertRouter final : public MatchSink {
+class AlertRouter final : public RoutedSink {
  public:
   using Clock = std::function<std::chrono::steady_clock::time_point()>;
 
@@ -59,9 +67,8 @@ class AlertRouter final : public MatchSink {
   /// Call it before the first batch.
   void show(std::uint64_t tail);
 
-  /// Sets the standing queries and their sinks for the next batch. A query that stays (by name) keeps its current interval.
-  /// Throws Error(configuration) if a sink is unknown; then nothing changes.
-  void set_queries(std::span<const ServiceQuery> queries);
+  /// A query that stays (by name) keeps its current interval.
+  void set_queries(std::span<const ServiceQuery> queries) override;
 
   void begin(std::uint64_t batch) override;
   void write(const Match& match) override;

@@ -35,6 +35,7 @@ Committer::Committer(const ServiceOptions& options, Log& log, kafka::Transaction
       committed_(std::move(committed)),
       limits_(limits),
       ends_(std::move(ends)),
+      records_(options, metrics, journal),
       commit_topic_(kafka::commit_topic(options.application)),
       query_topic_(kafka::query_topic(options.application)),
       noted_sinks_(noted_sinks(options)),
@@ -222,80 +223,16 @@ void Committer::commit_large(const Commit& commit) {
 
 void Committer::commit_transaction(const std::function<void()>& before_end) {
   records_.clear();
-  sources_.clear();
-  memory_.clear();
   for (const Commit& commit : group_) add_records(commit);
   add_note();
-  const auto start = Clock::now();
-  const auto deadline = start + limits_.give_up_after;
-  const unsigned aborted = transactions_.aborted();
-  const auto count = [&](Metrics::Outcome outcome) {
-    metrics_.transaction(outcome, seconds_since(start), transactions_.aborted() - aborted);
-  };
-  try {
-    for (bool done = false; !done;) {
-      try {
-        transactions_.commit(records_, ends_, deadline, before_end);
-        done = true;
-      } catch (const kafka::TooLarge& refusal) {
-        if (Clock::now() >= deadline || !shorten(refusal.record)) throw;
-      }
-    }
-  } catch (const kafka::Fenced&) {
-    count(Metrics::Outcome::fenced);
-    throw;
-  } catch (...) {
-    count(Metrics::Outcome::failed);
-    throw;
-  }
-  count(Metrics::Outcome::committed);
-}
-
-/// Shortens the refused record, and all records of its topic that are at least as long. Returns false if that is not possible
-/// any more.
-bool Committer::shorten(std::size_t refused) {
-  if (sources_[refused].kind == Source::Kind::mark || sources_[refused].shortened) return false;
-  const auto length = [](const kafka::OutputRecord& record) {
-    return record.key.value_or("").size() + record.value.value_or("").size();
-  };
-  const std::string_view topic = records_[refused].topic;
-  const std::size_t least = length(records_[refused]);
-  for (std::size_t i = 0; i < records_.size(); ++i) {
-    kafka::OutputRecord& record = records_[i];
-    Source& source = sources_[i];
-    if (record.topic != topic || source.kind == Source::Kind::mark || source.shortened || length(record) < least) continue;
-    source.shortened = true;
-    journal_.tell(Level::warn, source.kind == Source::Kind::alert ? "alert_shortened" : "dead_letter_shortened",
-                  {{"topic", std::string(topic)},
-                   {"bytes", std::to_string(length(record))},
-                   {"id", source.kind == Source::Kind::alert ? std::string(record.key.value_or("")) : std::string()},
-                   {"remedy", "raise max.message.bytes of the topic"}});
-    metrics_.record_shortened(topic);
-    if (source.kind == Source::Kind::alert) {
-      std::string& stub = memory_.texts.emplace_back();
-      append_alert_stub(stub, *record.value);
-      record.value = stub;
-    } else {
-      record = letter_record(options_, *source.letter, shortened_bytes, memory_);
-    }
-  }
-  return true;
+  records_.commit(transactions_, ends_, limits_.give_up_after, before_end);
 }
 
 void Committer::add_records(const Commit& commit) {
-  add_alerts(commit);
-  if (!options_.input.dead_letter_topic.empty()) {
-    for (const BadRecord& letter : commit.letters) {
-      records_.push_back(letter_record(options_, letter, std::string::npos, memory_));
-      sources_.push_back({Source::Kind::letter, &letter, false});
-    }
-  }
-  for (const QueryRecord& change : commit.changes) {
-    records_.push_back(query_record(query_topic_, change, memory_));
-    sources_.push_back({Source::Kind::mark, nullptr, false});
-  }
-  records_.push_back({commit_topic_, std::nullopt, memory_.texts.emplace_back(to_json(commit.mark)), {}});
-  sources_.push_back({Source::Kind::mark, nullptr, false});
+  records_.add_alerts(commit.mark, commit.alerts);
+  records_.add_letters(commit.letters);
+  for (const QueryRecord& change : commit.changes) records_.add_change(query_topic_, change);
+  records_.add_mark(commit_topic_, to_json(commit.mark));
 }
 
 /// What the log says of the sinks. It has the group already, so the note holds once the transaction is committed. Empty if no
@@ -314,23 +251,7 @@ void Committer::add_note() {
   std::string note = delivery_note();
   if (note.empty() || (group_.empty() && note == last_note_)) return;
   last_note_ = note;
-  records_.push_back({commit_topic_, std::nullopt, memory_.texts.emplace_back(std::move(note)), {}});
-  sources_.push_back({Source::Kind::mark, nullptr, false});
-}
-
-void Committer::add_alerts(const Commit& commit) {
-  std::span<const kafka::RecordHeader> headers;
-  for (std::size_t s = 0; s < commit.alerts.size(); ++s) {
-    const AlertList& list = commit.alerts[s];
-    if (options_.sinks[s].kind != SinkOptions::Kind::kafka || list.empty()) continue;
-    if (headers.empty()) headers = alert_headers(commit.mark, memory_);
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      const std::string_view id = alert_id(list[i]);
-      kafka::OutputRecord& record = records_.emplace_back(kafka::OutputRecord{options_.sinks[s].topic, {}, list[i], headers});
-      if (!id.empty()) record.key = id;
-      sources_.push_back({Source::Kind::alert, nullptr, false});
-    }
-  }
+  records_.add_mark(commit_topic_, std::move(note));
 }
 
 }  // namespace deltamatch::ingest

@@ -22,6 +22,7 @@
 #include "ingest/service/journal.hpp"
 #include "ingest/service/kafka/transactions.hpp"
 #include "ingest/service/loop/commit.hpp"
+#include "ingest/service/loop/transaction_records.hpp"
 #include "ingest/service/service_options.hpp"
 #include "ingest/service/state/commit_point.hpp"
 #include "ingest/service/state/log.hpp"
@@ -40,9 +41,7 @@ namespace deltamatch::ingest {
 /// With each transaction goes a note of the batches up to which sinks that send requests have their alerts (DeliveryNote). So
 /// neither a lost state directory nor a take-over loses what they wait for.
 ///
-/// Records that the brokers refuse for their size are shortened, and that is reported. Of a dead letter, the first bytes are
-/// written; its headers give the full length. Of an alert, append_alert_stub is written. Sinks outside Kafka get the whole
-/// alert.
+/// Records that the brokers refuse for their size are shortened (TransactionRecords). Sinks outside Kafka get the whole alert.
 class Committer {
  public:
   struct Limits {
@@ -100,10 +99,8 @@ class Committer {
   void commit_large(const Commit& commit);
   void commit_transaction(const std::function<void()>& before_end);
   void add_records(const Commit& commit);
-  void add_alerts(const Commit& commit);
   void add_note();
   [[nodiscard]] std::string delivery_note() const;
-  bool shorten(std::size_t refused);
 
   const ServiceOptions& options_;
   Log& log_;
@@ -131,15 +128,7 @@ class Committer {
   std::deque<Commit> group_;  // used only by the thread, like all below
   Clock::time_point last_;
   Offsets ends_;  // those of the last batch committed
-  std::vector<kafka::OutputRecord> records_;
-  struct Source {
-    /// A mark is also another record that nothing shortens: of the commit topic, or a change of a query.
-    enum class Kind : std::uint8_t { alert, letter, mark } kind;
-    const BadRecord* letter = nullptr;
-    bool shortened = false;
-  };
-  std::vector<Source> sources_;  // of the records
-  RecordMemory memory_;
+  TransactionRecords records_;
   std::string commit_topic_;
   std::string query_topic_;
   std::set<std::string, std::less<>> noted_sinks_;

@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include "deltamatch/error.hpp"
 #include "ingest/service/alert/alert_sinks.hpp"
 #include "ingest/service/loop/backlog.hpp"
+#include "ingest/service/loop/batch_end.hpp"
+#include "ingest/service/loop/begin_reading.hpp"
 #include "ingest/service/loop/reading.hpp"
 #include "ingest/service/loop/start_graph.hpp"
 
@@ -17,11 +18,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto missing_patience = 15s;  // time for missing partitions to appear at the start
-constexpr auto stalled_after = 10s;     // a commit that takes longer is reported
-constexpr auto sink_time = 1s;          // for sinks at a stop, before whoever owns the application next feeds them
-constexpr auto longest_wait = 200ms;    // bound on the delay of a request, or of noticing the committer's failure, without
-                                        // input
+constexpr auto stalled_after = 10s;   // a commit that takes longer is reported
+constexpr auto sink_time = 1s;        // for sinks at a stop, before whoever owns the application next feeds them
+constexpr auto longest_wait = 200ms;  // bound on the delay of a request, or of noticing the committer's failure, without
+                                      // input
 
 SnapshotterOptions snapshotter_options(const ServiceOptions& options, const std::optional<GraphIdentity>& graph,
                                        Journal& journal, std::shared_ptr<const KnownQueries> queries,
@@ -113,35 +113,12 @@ void Pipeline::make_deliverer() {
                                   std::move(hooks), context_.journal);
 }
 
-/// The partitions of the input. If one that was read before is missing, tries again for a while. Brokers that have just started
-/// may not report all partitions.
-kafka::Discovery Pipeline::find_partitions(const std::stop_token& stop) {
-  for (const auto patience = Clock::now() + missing_patience;;) {
-    kafka::Discovery found = context_.input.discover(Clock::now() + 60s);
-    const auto is_there = [&](const auto& known) {
-      return std::ranges::any_of(found.partitions, [&](const auto& at) { return at.id == known.first; });
-    };
-    if (std::all_of(last_.ends.begin(), last_.ends.end(), is_there) || Clock::now() >= patience || stop.stop_requested())
-      return found;
-    std::this_thread::sleep_for(longest_wait);
-  }
-}
-
 void Pipeline::start_reading(const std::stop_token& stop) {
-  const auto [partitions, absent] = find_partitions(stop);
-  kafka::must_not_be_gone(absent, last_.ends);
-  topics_.note(absent, Clock::now());
-  const auto deadline = Clock::now() + 60s;
-  Offsets from = context_.input.first_offsets(partitions, last_.ends, deadline);
-  for (const auto& [id, end] : last_.ends) from.insert_or_assign(id, end);  // including those that are gone
-  const bool fresh =
-      std::any_of(partitions.begin(), partitions.end(), [&](const auto& at) { return !last_.ends.contains(at.id); });
-  last_.ends = from;
-  if (fresh) {  // makes a batch that names their starts
-    process_empty();
-  }
+  const BeginReading begin = begin_reading(context_.input, last_, topics_, stop);
+  last_.ends = begin.from;
+  if (begin.fresh) process_empty();
   reader_ = std::make_unique<KafkaBatchSource>(context_.input, context_.journal, context_.options.input,
-                                               context_.options.batching, context_.options.engine, partitions, from,
+                                               context_.options.batching, context_.options.engine, begin.partitions, begin.from,
                                                last_.watermark, last_.times, context_.schemas, topics_);
 }
 
@@ -268,25 +245,9 @@ bool Pipeline::process(InputBatch& batch) {
   if (stops_here(result)) return true;
   count_alerts(commit.result, *commit.queries);
   commit.consumed = result.consumed;
-  if (result.cut) {
-    Offsets ends = ends_before(batch, result.consumed);
-    std::map<TopicPartition, PartitionTime> times = times_before(batch, result.consumed);
-    rest_ = batch.split_off(result.consumed, result.watermark);
-    batch.ends = std::move(ends);
-    batch.times = std::move(times);
-  } else if (result.consumed < batch.updates.size()) {  // on_error is fail
-    const Reject& reject = result.rejects.back();
-    failure_ = BadRecord{batch.partition(reject.index),
-                         batch.offset(reject.index),
-                         reject.reason,
-                         rejection_message(batch.updates.updates()[reject.index], reject.reason),
-                         {},
-                         {},
-                         0};
-    batch.ends = ends_before(batch, result.consumed);
-  } else if (batch.failure) {
-    failure_ = batch.failure;
-  }
+  Leftover left = end_where_taken(last_, batch, result);
+  rest_ = std::move(left.rest);
+  if (left.failure) failure_ = std::move(left.failure);
   collect_letters(batch, result, commit);
   note_reading(batch, result);
   suspend(result);

@@ -151,7 +151,6 @@ class Pipeline {
   };
 
   void make_deliverer();
-  [[nodiscard]] kafka::Discovery find_partitions(const std::stop_token& stop);
   void start_reading(const std::stop_token& stop);
   void stop_soon();
   [[nodiscard]] bool settle(InputBatch& batch);
@@ -170,8 +169,6 @@ class Pipeline {
   void list_existing(std::span<const ServiceQuery> queries);
   void serve_requests();
   void refuse_requests();
-  [[nodiscard]] Offsets ends_before(const InputBatch& batch, std::size_t update) const;
-  [[nodiscard]] std::map<TopicPartition, PartitionTime> times_before(const InputBatch& batch, std::size_t update) const;
   void note_doubt(const Warning& warning);
   void note_reading(const InputBatch& batch, const BatchResult& result);
   void collect_letters(const InputBatch& batch, const BatchResult& result, Commit& commit);

@@ -8,45 +8,6 @@
 
 namespace deltamatch::ingest {
 
-/// The ends of the input if the batch ends before this update. Partitions of lower order are read to the batch's end, those of
-/// higher order not at all.
-Offsets Pipeline::ends_before(const InputBatch& batch, std::size_t update) const {
-  const TopicPartition& at = batch.partition(update);
-  Offsets ends = last_.ends;
-  for (const auto& [id, end] : batch.ends) {
-    if (id < at || !last_.ends.contains(id)) ends.insert_or_assign(id, end);
-  }
-  // A partition behind it that is new to the service begins with its first record in the batch.
-  const auto begin_at = [&](const TopicPartition& id, std::int64_t offset) {
-    if (id > at && !last_.ends.contains(id)) ends.at(id) = std::min(ends.at(id), offset);
-  };
-  for (std::size_t i = update; i < batch.updates.size(); ++i) begin_at(batch.partition(i), batch.offset(i));
-  for (const BadRecord& bad : batch.bad) begin_at(bad.at, bad.offset);
-  ends.insert_or_assign(at, batch.offset(update));
-  return ends;
-}
-
-/// What the partitions have contributed before an update of the batch.
-std::map<TopicPartition, PartitionTime> Pipeline::times_before(const InputBatch& batch, std::size_t update) const {
-  std::map<TopicPartition, PartitionTime> times;
-  if (batch.times.empty()) return times;
-  const TopicPartition& at = batch.partition(update);
-  for (const auto& [id, after] : batch.times) {
-    if (id < at) {
-      times.emplace(id, after);
-      continue;
-    }
-    const auto before = last_.times.find(id);
-    times.emplace(id, PartitionTime{before == last_.times.end() ? std::nullopt : before->second.largest, after.idle});
-  }
-  PartitionTime& there = times.at(at);
-  for (std::size_t i = 0; i < update; ++i) {
-    const Update& seen = batch.updates.updates()[i];
-    if (batch.partition(i) == at && !seen.ahead) there.largest = std::max(there.largest, seen.time);
-  }
-  return times;
-}
-
 void Pipeline::note_doubt(const Warning& warning) {
   context_.metrics.doubtful_reading(warning.code);
   context_.journal.tell(Level::warn, "doubtful_reading",

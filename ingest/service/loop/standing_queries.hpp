@@ -31,7 +31,7 @@ class StandingQueries {
   using ListExisting = std::function<void(std::span<const ServiceQuery> queries)>;
 
   /// Both must outlive it. No query stands yet.
-  StandingQueries(Engine& engine, AlertRouter& router) : engine_(&engine), router_(&router) {}
+  StandingQueries(Engine& engine, RoutedSink& router) : engine_(&engine), router_(&router) {}
 
   /// Makes exactly these queries stand from the next batch on, each with its sinks and budget. Returns the changes compared
   /// with `before`. Those of the added queries that report existing matches are first given to `list`, if
@@ -69,7 +69,7 @@ class StandingQueries {
   [[nodiscard]] static QueryChange changes(std::span<const ActiveQuery> before, std::span<const Standing> next);
 
   Engine* engine_;
-  AlertRouter* router_;
+  RoutedSink* router_;
   std::vector<Standing> standing_;  // in order of registration
   std::shared_ptr<const std::vector<std::string>> names_ = std::make_shared<std::vector<std::string>>();
 };
