@@ -56,6 +56,7 @@ class Bench:
         import harness
         self.harness = harness
         self.load = build / "bin" / "service_load"
+        self.slots = arguments.slots
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="deltamatch-load-"))
         self.state = pathlib.Path(tempfile.mkdtemp(prefix="deltamatch-state-", dir=arguments.state))
         self.broker = harness.Broker(self.folder / "broker")
@@ -83,6 +84,8 @@ class Bench:
             "queries": [{"name": query, "pattern": pattern, "sinks": ["alerts"]} for query, pattern in RARE.items()],
             "http": {"listen": "127.0.0.1:0"}, "log": {"format": "json"},
         }
+        if self.slots:
+            config["workers"] = {"slots": self.slots}
         for key, value in changes.items():
             config[key] = {**config.get(key, {}), **value} if isinstance(value, dict) else value
         file = self.folder / f"{name}.yaml"
@@ -108,9 +111,9 @@ class Bench:
         seconds = time.monotonic() - start
         steps, status, processor = self.steps(service), service.status(), self.processor_seconds(service)
         assert service.stop() == 0
-        self.tell("throughput", updates=count, seconds=round(seconds, 2), processor_seconds=round(processor, 2),
+        self.tell("throughput", slots=self.slots, updates=count, seconds=round(seconds, 2), processor_seconds=round(processor, 2),
                   updates_per_second=round((count - before) / seconds),
-                  batches=status["batch"], transactions=status["transactions"], steps=steps)
+                  batches=status["batch"], transactions=status.get("transactions"), steps=steps)
 
     def file(self):
         """Without a broker: the same updates in binary records from a file, the same patterns."""
@@ -146,7 +149,7 @@ class Bench:
             sys.exit(f"not every ring was reported once: {done.stdout}{done.stderr}")
         steps = self.steps(service)
         assert service.stop() == 0
-        self.tell("latency", rate=50_000, max_delay_ms=10, steps=steps, **json.loads(done.stdout))
+        self.tell("latency", slots=self.slots, rate=50_000, max_delay_ms=10, steps=steps, **json.loads(done.stdout))
 
     def rest(self):
         """What 20 REST calls a second cost: nine of ten read, one checks a definition. Throughput without and with them, in
@@ -247,6 +250,7 @@ def main():
     parser.add_argument("--warm-up", type=int, default=45, help="seconds before latency counts: until the broker's code is compiled")
     parser.add_argument("--call-seconds", type=int, default=10, help="how long the processor time of REST calls is measured, after each run with calls")
     parser.add_argument("--overload", type=int, default=0)
+    parser.add_argument("--slots", type=int, default=0, help="one worker with so many slots works, instead of an owner")
     parser.add_argument("--state", help="folder for the state directory; /dev/shm shows what the disk's syncs cost")
     parser.add_argument("--only", default="")
     parser.add_argument("--out", default="")

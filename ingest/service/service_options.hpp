@@ -130,6 +130,16 @@ struct StandbyOptions {
   friend bool operator==(const StandbyOptions&, const StandbyOptions&) = default;
 };
 
+/// How an application is divided among several instances that work at the same time. Without slots it is not: one works, and
+/// the others stand by.
+struct WorkersOptions {
+  static constexpr std::uint32_t most_slots = 64;
+  std::uint32_t slots = 0;  ///< the same in all instances, for ever; 0: the application is not divided
+  bool spare = false;       ///< this instance takes over slots of others that end, and else has none
+  std::string name{};       ///< begins the name of the worker; empty: the host's name
+  friend bool operator==(const WorkersOptions&, const WorkersOptions&) = default;
+};
+
 struct SinkOptions {
   enum class Kind : std::uint8_t { kafka, file, console, webhook, slack, teams, pagerduty };
   enum class Each : std::uint8_t { batch, alert };
@@ -219,6 +229,7 @@ struct ServiceOptions {
   EngineOptions engine;
   StateOptions state;
   StandbyOptions standby;
+  WorkersOptions workers{};
   std::vector<SinkOptions> sinks;
   std::vector<ServiceQuery> queries;
   HttpOptions http;

@@ -196,6 +196,17 @@ struct Metrics::Series {
   Gauge& behind_seconds =
       gauges(registry, "deltamatch_standby_behind_seconds", "Age of the first batch that a standby lacks.").Add({});
 
+  Family<Gauge>& slot_own = gauges(registry, "deltamatch_slot_own", "1 if this worker owns the slot, else 0.");
+  Family<Gauge>& slot_published =
+      gauges(registry, "deltamatch_slot_published_batch", "The last batch whose part is published.");
+  Family<Gauge>& slot_lag =
+      gauges(registry, "deltamatch_slot_lag_batches", "Batches that are cut and not published by the slot.");
+  Family<Gauge>& worker_leads = gauges(registry, "deltamatch_worker_leads", "1 if this worker leads, else 0.");
+  Family<Counter>& gate_seconds =
+      counters(registry, "deltamatch_gate_seconds_total", "Time that matched parts have waited for the parts of other slots.");
+  Family<Counter>& wrong_digests =
+      counters(registry, "deltamatch_wrong_digests_total", "Published parts whose digest is not that of the leader.");
+
   Family<Counter>& suppressed =
       counters(registry, "deltamatch_alerts_suppressed_total", "Alerts that the rate limit of a sink kept from it.");
   std::mutex raising_mutex;
@@ -358,6 +369,20 @@ void Metrics::standby(bool ready, std::uint64_t behind_batches, double behind_se
   series_->standby_ready.Set(ready ? 1 : 0);
   series_->behind_batches.Set(static_cast<double>(behind_batches));
   series_->behind_seconds.Set(behind_seconds);
+}
+
+void Metrics::slot(std::uint32_t slot, bool own, std::uint64_t published, std::uint64_t lag) {
+  const std::string number = std::to_string(slot);
+  series_->slot_own.Add({{"slot", number}}).Set(own ? 1 : 0);
+  series_->slot_published.Add({{"slot", number}}).Set(static_cast<double>(published));
+  series_->slot_lag.Add({{"slot", number}}).Set(static_cast<double>(lag));
+}
+
+void Metrics::worker(bool leads, double gate_seconds, std::uint64_t wrong_digests) {
+  const std::lock_guard lock(series_->raising_mutex);
+  series_->worker_leads.Add({}).Set(leads ? 1 : 0);
+  raise_to(series_->gate_seconds.Add({}), gate_seconds);
+  raise_to(series_->wrong_digests.Add({}), static_cast<double>(wrong_digests));
 }
 
 void Metrics::streams(std::size_t open, std::uint64_t cut_off) {

@@ -79,6 +79,13 @@ class Metrics {
   /// Whether the instance stands by and could take over now, and how far it is behind. All 0 for an owner.
   void standby(bool ready, std::uint64_t behind_batches, double behind_seconds);
 
+  /// What a worker knows of a slot: whether it owns it, and the last batch that is published. `lag`: how many batches are cut
+  /// and not published yet.
+  void slot(std::uint32_t slot, bool own, std::uint64_t published, std::uint64_t lag);
+  /// Whether the worker leads. Since the start of the process: how long its parts have waited for those of other slots, and how
+  /// many digests were wrong.
+  void worker(bool leads, double gate_seconds, std::uint64_t wrong_digests);
+
   /// How many streams of alerts are open, and how many clients were cut off since the start of the process.
   void streams(std::size_t open, std::uint64_t cut_off);
   void alerts_suppressed(std::string_view query, std::string_view sink, std::uint64_t count);

@@ -78,6 +78,9 @@ bool contacts_others(const KafkaProperties& properties) {
 std::string commit_topic(std::string_view application) { return fmt::format("{}.commits", application); }
 std::string query_topic(std::string_view application) { return fmt::format("{}.queries", application); }
 std::string owner_group(std::string_view application) { return fmt::format("{}.owner", application); }
+std::string progress_topic(std::string_view application) { return std::string(application) + ".progress"; }
+std::string claims_topic(std::string_view application) { return std::string(application) + ".claims"; }
+std::string slot_id(std::string_view application, std::uint32_t slot) { return fmt::format("{}.slot-{}", application, slot); }
 
 bool is_secret(std::string_view property) {
   std::string lower(property);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -28,6 +29,12 @@ struct Cluster {
 /// The topic of the queries that were made over HTTP, "<application>.queries".
 [[nodiscard]] std::string query_topic(std::string_view application);
 [[nodiscard]] std::string owner_group(std::string_view application);
+/// The topic of what each slot of the workers has published, "<application>.progress". It has a partition for each slot. The
+/// topic of what workers say of themselves is "<application>.claims".
+[[nodiscard]] std::string progress_topic(std::string_view application);
+[[nodiscard]] std::string claims_topic(std::string_view application);
+/// The transactional id of a slot, "<application>.slot-3".
+[[nodiscard]] std::string slot_id(std::string_view application, std::uint32_t slot);
 
 /// Whether the value of a property must never be shown: passwords, keys, certificates, tokens.
 [[nodiscard]] bool is_secret(std::string_view property);

@@ -9,6 +9,7 @@
 
 #include "ingest/service/kafka/metadata.hpp"
 #include "ingest/service/kafka/partition_reader.hpp"
+#include "ingest/service/workers/records.hpp"
 
 namespace deltamatch::ingest::kafka {
 namespace {
@@ -17,6 +18,11 @@ namespace {
 bool claims_to_be_mark(std::string_view value) {
   const nlohmann::json object = nlohmann::json::parse(value, nullptr, false);
   return object.is_object() && object.contains("v") && object.contains("batch");
+}
+
+bool claims_to_be_cut(std::string_view value) {
+  const nlohmann::json object = nlohmann::json::parse(value, nullptr, false);
+  return object.is_object() && object.contains("v") && object.contains("mark");
 }
 
 /// The marks between two offsets of the commit topic.
@@ -63,6 +69,7 @@ class Marks {
   }
 
   [[nodiscard]] std::int64_t written() const noexcept { return written_; }
+  [[nodiscard]] const std::optional<workers::Cut>& cut() const noexcept { return cut_; }
 
   /// The progress of a batch after the mark that next() returned last.
   [[nodiscard]] const std::optional<BatchProgress>& progress() const noexcept { return progress_; }
@@ -93,15 +100,17 @@ class Marks {
     const std::string_view value = record.value.value_or("");
     const std::string where = fmt::format("{} at offset {}", to_string(topic_), record.offset);
     try {
-      CommitPoint mark = parse_mark(value, where);
+      std::optional<workers::Cut> cut = workers::parse_cut(value, where);
+      CommitPoint mark = cut ? cut->mark : parse_mark(value, where);
       if (last_ && mark.batch <= *last_) {
         pass_over(record.offset, fmt::format("the mark of batch {} follows that of batch {}", mark.batch, *last_));
         return std::nullopt;
       }
       last_ = mark.batch;
+      cut_ = std::move(cut);
       return mark;
     } catch (const Error& error) {
-      if (claims_to_be_mark(value)) {
+      if (claims_to_be_mark(value) || claims_to_be_cut(value)) {
         throw Error("", error.what(),
                     "use the release that wrote it; or, if another program wrote it, choose another application name and an "
                     "empty state directory, and allow only the service to write to its topic");
@@ -131,6 +140,7 @@ class Marks {
   std::set<std::int64_t>& told_;       // offsets of reported strays
   std::optional<BatchProgress> progress_;
   std::int64_t written_ = -1;
+  std::optional<workers::Cut> cut_;  // that held the last mark
   std::optional<DeliveryNote> note_;
   std::optional<Message> held_;  // a record after end_
 };
@@ -164,7 +174,9 @@ struct CommitLog::State {
   std::set<std::int64_t> told;       // offsets of strays that were logged
   std::unique_ptr<Marks> marks;      // what next() reads
   std::optional<CommitPoint> first;  // the first of them, read already
+  std::optional<workers::Cut> first_cut;
   std::int64_t written = -1;
+  std::optional<workers::Cut> cut;
   std::optional<BatchProgress> progress;
   std::optional<DeliveryNote> note;
 };
@@ -176,6 +188,7 @@ std::optional<CommitPoint> CommitLog::last(Deadline deadline) {
   std::optional<CommitPoint> last;
   static_cast<void>(state_->walk_back(deadline, [&](Marks& marks) {
     while (auto mark = marks.next(deadline)) last = std::move(mark);
+    if (last) state_->cut = marks.cut();
     state_->progress = marks.progress();
     state_->note = marks.note();
     return last.has_value();
@@ -195,16 +208,21 @@ void CommitLog::seek(std::uint64_t batch, Deadline deadline) {
     return s.first && s.first->batch <= batch;
   });
   while (s.first && s.first->batch < batch) s.first = s.marks->next(deadline);
+  if (s.first) s.first_cut = s.marks->cut();
 }
 
 std::optional<CommitPoint> CommitLog::next(Deadline deadline) {
   State& s = *state_;
   if (s.marks != nullptr && s.first) {
     s.written = s.marks->written();
+    s.cut = s.first_cut;
     return std::exchange(s.first, std::nullopt);
   }
   std::optional<CommitPoint> mark = s.marks == nullptr ? std::nullopt : s.marks->next(deadline);
-  if (mark) s.written = s.marks->written();
+  if (mark) {
+    s.written = s.marks->written();
+    s.cut = s.marks->cut();
+  }
   return mark;
 }
 
@@ -212,9 +230,14 @@ std::optional<CommitPoint> CommitLog::follow(std::chrono::milliseconds wait) {
   State& s = *state_;
   if (s.first || s.marks == nullptr) return next(Clock::now() + wait);
   std::optional<CommitPoint> mark = s.marks->follow(Clock::now() + wait);
-  if (mark) s.written = s.marks->written();
+  if (mark) {
+    s.written = s.marks->written();
+    s.cut = s.marks->cut();
+  }
   return mark;
 }
+
+const std::optional<workers::Cut>& CommitLog::cut() const noexcept { return state_->cut; }
 
 std::int64_t CommitLog::written() const noexcept { return state_->written; }
 

@@ -10,12 +10,13 @@
 #include "ingest/service/state/commit_point.hpp"
 #include "ingest/service/state/delivery_note.hpp"
 #include "ingest/service/state/publish_progress.hpp"
+#include "ingest/service/workers/slot_map.hpp"
 
 namespace deltamatch::ingest::kafka {
 
-/// Reads the records that the application's transactions wrote to its commit topic. Each record is one to_json(CommitPoint).
-/// The result is final once a Transactions object has been created, because no older transaction survives that. Before that,
-/// reads wait for an open transaction to end. Only one thread may use it.
+/// Reads the records that the application's transactions wrote to its commit topic. Each record is one to_json(CommitPoint), or
+/// a cut of workers that holds one. The result is final once a Transactions object has been created, because no older
+/// transaction survives that. Before that, reads wait for an open transaction to end. Only one thread may use it.
 class CommitLog {
  public:
   explicit CommitLog(const Cluster& cluster);
@@ -45,6 +46,9 @@ class CommitLog {
   /// Like next(), but goes on with what is written after seek(). Returns nothing if no mark comes within `wait`; then it may be
   /// called again. While brokers do not answer, nothing comes. Throws Error for a damaged mark or one of another version.
   [[nodiscard]] std::optional<CommitPoint> follow(std::chrono::milliseconds wait);
+
+  /// The cut that holds the mark which last(), next() or follow() returned last. Nothing if no worker wrote it.
+  [[nodiscard]] const std::optional<workers::Cut>& cut() const noexcept;
 
   /// When the mark that next() or follow() returned last was written, by the clock of its writer. Milliseconds since the epoch;
   /// -1 if unknown.

@@ -73,6 +73,8 @@ struct Input::State {
         portion(reader.client().c()) {
     never.insert(commit_topic(cluster.application));
     never.insert(query_topic(cluster.application));
+    never.insert(progress_topic(cluster.application));
+    never.insert(claims_topic(cluster.application));
   }
 
   /// The entry that says how to read a topic, or nothing if the topic is no input.

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "ingest/service/kafka/metadata.hpp"
 
@@ -19,14 +21,23 @@ Owned<rd_kafka_event_t> answer_to(Consumer& client, Deadline deadline, const std
   return {rd_kafka_queue_poll(queue.get(), remaining_ms(deadline)), &rd_kafka_event_destroy};
 }
 
-RdKafka::ErrorCode create_topic(Consumer& client, const std::string& name, Deadline deadline) {
+/// What a topic must be like.
+struct Layout {
+  int partitions = 1;
+  std::vector<std::pair<const char*, const char*>> settings;
+};
+
+const Layout& kept_for_ever() {
+  static const Layout layout{1, {{"cleanup.policy", "delete"}, {"retention.ms", "-1"}, {"retention.bytes", "-1"}}};
+  return layout;
+}
+
+RdKafka::ErrorCode create_topic(Consumer& client, const std::string& name, const Layout& layout, Deadline deadline) {
   char reason[512] = "";
-  const Owned<rd_kafka_NewTopic_t> topic(rd_kafka_NewTopic_new(name.c_str(), 1, -1, reason, sizeof reason),
+  const Owned<rd_kafka_NewTopic_t> topic(rd_kafka_NewTopic_new(name.c_str(), layout.partitions, -1, reason, sizeof reason),
                                          &rd_kafka_NewTopic_destroy);
   if (topic == nullptr) throw Error("\"" + name + "\"", reason, "choose another name for the application");
-  rd_kafka_NewTopic_set_config(topic.get(), "cleanup.policy", "delete");
-  rd_kafka_NewTopic_set_config(topic.get(), "retention.ms", "-1");
-  rd_kafka_NewTopic_set_config(topic.get(), "retention.bytes", "-1");
+  for (const auto& [key, value] : layout.settings) rd_kafka_NewTopic_set_config(topic.get(), key, value);
   const auto event = answer_to(client, deadline, [&](rd_kafka_queue_t* queue) {
     rd_kafka_NewTopic_t* topics[]{topic.get()};
     rd_kafka_CreateTopics(client.c(), topics, 1, nullptr, queue);
@@ -62,22 +73,30 @@ std::string setting_of(Consumer& client, const std::string& topic, std::string_v
 struct Purpose {
   const char* of;     // "the topic of …"
   const char* event;  // the beginning of its events' names
+  const char* remedy = "choose another name for the application, or delete the topic if nothing was committed yet";
 };
 
-void ensure_topic(const Cluster& cluster, const std::string& name, Purpose purpose, Deadline deadline) {
-  const std::string remedy = fmt::format(
-      "create it: kafka-topics.sh --create --topic {} --partitions 1 --config cleanup.policy=delete --config retention.ms=-1",
-      name);
+/// The command that creates the topic.
+std::string creation(const std::string& name, const Layout& layout) {
+  std::string command = fmt::format("create it: kafka-topics.sh --create --topic {} --partitions {}", name, layout.partitions);
+  for (const auto& [key, value] : layout.settings) {
+    if (std::string_view(key) != "retention.bytes") command += fmt::format(" --config {}={}", key, value);
+  }
+  return command;
+}
+
+void ensure_topic(const Cluster& cluster, const std::string& name, Purpose purpose, const Layout& layout, Deadline deadline) {
   Consumer client(cluster, "topics", reader_configuration(cluster, {}));
   int count = count_partitions(client, name, deadline);
   if (count == 0) {
-    const auto code =
-        ask(client.client_log(), deadline, "topic \"" + name + "\"", [&](int) { return create_topic(client, name, deadline); });
+    const auto code = ask(client.client_log(), deadline, "topic \"" + name + "\"",
+                          [&](int) { return create_topic(client, name, layout, deadline); });
     if (code == RdKafka::ERR_NO_ERROR) {
       client.client_log().tell(Level::info, fmt::format("{}_topic_made", purpose.event), {{"topic", name}});
     } else if (code != RdKafka::ERR_TOPIC_ALREADY_EXISTS) {
       throw Error("\"" + name + "\"",
-                  fmt::format("the topic of {} could not be created: {}", purpose.of, RdKafka::err2str(code)), remedy);
+                  fmt::format("the topic of {} could not be created: {}", purpose.of, RdKafka::err2str(code)),
+                  creation(name, layout));
     }
     while ((count = count_partitions(client, name, deadline)) == 0) {
       if (Clock::now() >= deadline)
@@ -85,11 +104,14 @@ void ensure_topic(const Cluster& cluster, const std::string& name, Purpose purpo
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
   }
-  if (count > 1) {
-    throw Error("\"" + name + "\"", fmt::format("the topic of {} has {} partitions, but needs one", purpose.of, count),
-                "choose another name for the application, or delete the topic if nothing was committed yet");
+  if (count != layout.partitions) {
+    throw Error("\"" + name + "\"",
+                fmt::format("the topic of {} has {} partition{}, but needs {}", purpose.of, count, count == 1 ? "" : "s",
+                            layout.partitions == 1 ? "one" : std::to_string(layout.partitions)),
+                purpose.remedy);
   }
-  for (const auto& [key, kept] : {std::pair{"retention.ms", "-1"}, std::pair{"cleanup.policy", "delete"}}) {
+  for (const auto& [key, kept] : layout.settings) {
+    if (std::string_view(key) == "retention.bytes") continue;
     const std::string value = setting_of(client, name, key, deadline);
     if (!value.empty() && value != kept) {
       client.client_log().tell(Level::warn, fmt::format("{}_topic_may_be_cleaned", purpose.event),
@@ -101,11 +123,22 @@ void ensure_topic(const Cluster& cluster, const std::string& name, Purpose purpo
 }  // namespace
 
 void ensure_commit_topic(const Cluster& cluster, Deadline deadline) {
-  ensure_topic(cluster, commit_topic(cluster.application), {"commit records", "commit"}, deadline);
+  ensure_topic(cluster, commit_topic(cluster.application), {"commit records", "commit"}, kept_for_ever(), deadline);
 }
 
 void ensure_query_topic(const Cluster& cluster, Deadline deadline) {
-  ensure_topic(cluster, query_topic(cluster.application), {"queries made over HTTP", "query"}, deadline);
+  ensure_topic(cluster, query_topic(cluster.application), {"queries made over HTTP", "query"}, kept_for_ever(), deadline);
+}
+
+void ensure_progress_topic(const Cluster& cluster, std::uint32_t slots, Deadline deadline) {
+  ensure_topic(cluster, progress_topic(cluster.application),
+               {"what slots have published", "progress", "set workers.slots to its number of partitions"},
+               {static_cast<int>(slots), {{"cleanup.policy", "compact"}}}, deadline);
+}
+
+void ensure_claims_topic(const Cluster& cluster, Deadline deadline) {
+  ensure_topic(cluster, claims_topic(cluster.application), {"what workers say of themselves", "claims"},
+               {1, {{"cleanup.policy", "delete"}, {"retention.ms", "3600000"}}}, deadline);
 }
 
 }  // namespace deltamatch::ingest::kafka

@@ -1,5 +1,7 @@
-// Creates the topics of commit records, and of queries that were made over HTTP.
+// Creates the topics of commit records, of queries that were made over HTTP, and of workers.
 #pragma once
+
+#include <cstdint>
 
 #include "ingest/service/kafka/client.hpp"
 
@@ -11,5 +13,9 @@ namespace deltamatch::ingest::kafka {
 void ensure_commit_topic(const Cluster& cluster, Deadline deadline);
 /// The same for query_topic.
 void ensure_query_topic(const Cluster& cluster, Deadline deadline);
+/// The same for progress_topic, with one partition for each slot, where only the newest record of a key must stay.
+void ensure_progress_topic(const Cluster& cluster, std::uint32_t slots, Deadline deadline);
+/// The same for claims_topic, whose records are of no use after a minute.
+void ensure_claims_topic(const Cluster& cluster, Deadline deadline);
 
 }  // namespace deltamatch::ingest::kafka

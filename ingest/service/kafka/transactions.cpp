@@ -264,7 +264,7 @@ void Transactions::State::produce(const OutputRecord& record, std::size_t number
     under_way[topic] += size_of(record);
   }
   Owned<rd_kafka_headers_t> headers = headers_of(record);
-  std::array<rd_kafka_vu_t, 6> fields{};
+  std::array<rd_kafka_vu_t, 7> fields{};
   fields[0].vtype = RD_KAFKA_VTYPE_TOPIC;
   fields[0].u.cstr = topic.c_str();
   fields[1] = field(RD_KAFKA_VTYPE_VALUE, record.value);
@@ -275,9 +275,11 @@ void Transactions::State::produce(const OutputRecord& record, std::size_t number
   const std::size_t bytes = record.key.value_or("").size() + record.value.value_or("").size();
   void* const ticket = deliveries->ticket(number, bytes);
   fields[4].u.ptr = ticket;
-  fields[5].vtype = RD_KAFKA_VTYPE_HEADERS;
-  fields[5].u.headers = headers.get();
-  while (const Answer error{rd_kafka_produceva(producer.c(), fields.data(), headers == nullptr ? 5 : 6)}) {
+  fields[5].vtype = RD_KAFKA_VTYPE_PARTITION;
+  fields[5].u.i32 = record.partition.value_or(RD_KAFKA_PARTITION_UA);
+  fields[6].vtype = RD_KAFKA_VTYPE_HEADERS;
+  fields[6].u.headers = headers.get();
+  while (const Answer error{rd_kafka_produceva(producer.c(), fields.data(), headers == nullptr ? 6 : 7)}) {
     const bool full = rd_kafka_error_code(error.get()) == RD_KAFKA_RESP_ERR__QUEUE_FULL;
     if (!full || Clock::now() >= deadline) {
       TransactionFailure failure = failure_of(*error, topic);

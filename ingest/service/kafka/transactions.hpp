@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -21,12 +22,13 @@ struct RecordHeader {
 };
 
 /// A record to write. The views, and what `headers` points to, must stay valid while commit() runs. The key decides which
-/// partition of the topic it goes to.
+/// partition of the topic it goes to, unless the record names one.
 struct OutputRecord {
   std::string_view topic;
   std::optional<std::string_view> key;
   std::optional<std::string_view> value;
   std::span<const RecordHeader> headers;
+  std::optional<std::int32_t> partition{};  ///< that it goes to, whatever its key says
 };
 
 /// A record is larger than the brokers or message.max.bytes (if set) allow.

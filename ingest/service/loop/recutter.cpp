@@ -13,15 +13,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Records that were refused then are refused again. They are kept only for a file, which may lack them.
-InputOptions lenient(InputOptions input) {
-  if (input.on_error != OnError::dead_letter || input.dead_letter_file.empty()) input.on_error = OnError::skip;
+/// Records that were refused then are refused again.
+InputOptions lenient(InputOptions input, bool letters) {
+  if (input.on_error != OnError::dead_letter || (input.dead_letter_file.empty() && !letters)) input.on_error = OnError::skip;
   return input;
 }
 
 }  // namespace
 
-Recutter::Recutter(const StartupContext& context, Engine& engine, CommitPoint& reached, const KnownQueries* known)
+Recutter::Recutter(const StartupContext& context, Engine& engine, CommitPoint& reached, const KnownQueries* known, bool letters)
     : context_(context),
       engine_(engine),
       reached_(reached),
@@ -29,7 +29,7 @@ Recutter::Recutter(const StartupContext& context, Engine& engine, CommitPoint& r
       reading_(reading_fingerprint(context.options.input)),
       commits_(kafka::commit_topic(context.options.application)),
       ranges_(context.cluster, reached.ends, context.options.input.queue_bytes),
-      assembler_(lenient(context.options.input), {}, SIZE_MAX, std::nullopt, context.options.engine.window,
+      assembler_(lenient(context.options.input, letters), {}, SIZE_MAX, std::nullopt, context.options.engine.window,
                  context.options.engine.schema.model != EdgeModel::simple, context.schemas.source()) {
   for (const auto& [partition, time] : reached.times) open(partition, time.largest);
 }

@@ -25,7 +25,10 @@ class Recutter {
   /// `engine` is at the batch `reached`. `known`: the queries that remember; null: none does. All references must outlive it.
   /// Until leave(), no other query may stand in the engine. Once a call has thrown, only leave() and the destructor may be
   /// called.
-  Recutter(const StartupContext& context, Engine& engine, CommitPoint& reached, const KnownQueries* known);
+  /// `letters`: batches keep the records that were refused, if the configuration wants dead letters. By default they do so only
+  /// for a file, which may lack them.
+  Recutter(const StartupContext& context, Engine& engine, CommitPoint& reached, const KnownQueries* known,
+           bool letters = false);
 
   /// Absorbs the batch of this mark. Throws Error if it is not the next one, would be read differently, is no longer retained,
   /// or leads to another digest than the mark's. `reached` then tells the last batch that succeeded. After the first three, and

@@ -35,6 +35,7 @@
 #include "ingest/service/loop/start_up.hpp"
 #include "ingest/service/loop/status_json.hpp"
 #include "ingest/service/loop/systemd.hpp"
+#include "ingest/service/loop/worker.hpp"
 #include "ingest/service/state/share_publisher.hpp"
 #include "ingest/service/web/schema_registry.hpp"
 #include "ingest/text/exact_json.hpp"
@@ -87,6 +88,7 @@ struct Service::Impl {
   void until_answered(Attempt attempt);
   bool stand_by(const StartupContext& context, kafka::Ownership& ownership, std::optional<Warm>& warm);
   void own(const StartupContext& context, const kafka::Ownership& ownership, std::optional<Warm> warm);
+  void work(const StartupContext& context, const kafka::Ownership& ownership);
   void open_share(const StateDirectory& directory);
   void close_share();
   void withdraw();
@@ -110,6 +112,7 @@ struct Service::Impl {
   std::string not_ready();
   std::string not_ready_to_take_over();
   std::optional<StandbyStatus> standby_status();
+  std::optional<WorkerStatus> worker_status();
   [[nodiscard]] nlohmann::json alerts_json() const;
 
   const ServiceOptions options;
@@ -132,6 +135,7 @@ struct Service::Impl {
   std::string word;                    // guarded by mutex: what the service does or waits for
   std::shared_ptr<Pipeline> pipeline;  // guarded by mutex, like all below up to the feed
   std::shared_ptr<Standby> standby;
+  std::shared_ptr<Worker> divided;
   std::shared_ptr<SharePublisher> publisher;
   std::shared_ptr<const std::vector<ListedQuery>> listed;  // those of the book
   std::uint64_t snapshot_failures = 0;                     // already counted in the metrics
@@ -242,7 +246,11 @@ void Service::Impl::run() {
                                  schemas,
                                  share ? &*share : nullptr};
     std::optional<Warm> warm;
-    if (stand_by(context, *ownership, warm)) own(context, *ownership, std::move(warm));
+    if (options.workers.slots > 0) {
+      work(context, *ownership);
+    } else if (stand_by(context, *ownership, warm)) {
+      own(context, *ownership, std::move(warm));
+    }
   } catch (const StartupCancelled&) {
     journal.tell(Level::info, "the service stopped before it began to work");
   } catch (...) {
@@ -368,6 +376,29 @@ void Service::Impl::own(const StartupContext& context, const kafka::Ownership& o
     pipeline = working;
   }
   working->run(std::move(first), stop.get_token(), [this] {
+    if (!stop.stop_requested()) enter(ServiceState::running);
+  });
+}
+
+/// Does the work of one of several workers until it is stopped.
+void Service::Impl::work(const StartupContext& context, const kafka::Ownership& ownership) {
+  enter(ServiceState::recovering);
+  auto one =
+      std::make_shared<Worker>(Worker::Context{context, metrics, [&ownership] { return ownership.owned(); }, publisher.get()});
+  {
+    const std::scoped_lock lock(mutex);
+    divided = one;
+  }
+  struct Withdrawal {
+    Impl& impl;
+    ~Withdrawal() {
+      if (impl.http) impl.http->stop();
+      const std::scoped_lock lock(impl.mutex);
+      impl.divided.reset();
+    }
+  };
+  const Withdrawal at_the_end{*this};
+  one->run(stop.get_token(), [this] {
     if (!stop.stop_requested()) enter(ServiceState::running);
   });
 }
@@ -500,6 +531,10 @@ void Service::Impl::note_queries() {
 std::shared_ptr<Pipeline> Service::Impl::worker() {
   const std::scoped_lock lock(mutex);
   if (pipeline) return pipeline;
+  if (divided) {
+    throw QueryRefusal(501, "workers share this application, and their queries are those of the configuration",
+                       "see the configuration, or /status for what the workers do");
+  }
   const std::string doing = word.empty() ? "" : ": " + word;
   if (state == ServiceState::standby) {
     throw QueryRefusal(
@@ -581,6 +616,10 @@ QueryOutcome Service::Impl::change_query(const QueryRequest& request) {
 }
 
 std::string Service::Impl::reload(const std::unique_lock<std::timed_mutex>& /*one_at_a_time*/) {
+  if (options.workers.slots > 0) {
+    throw Error(ErrorKind::configuration, "queries", "workers do not change their queries while they run",
+                "stop all workers, change the file of each, and start them");
+  }
   ReadAgain again = read_again();
   std::shared_ptr<Pipeline> working;
   {
@@ -643,6 +682,10 @@ std::string Service::Impl::status() {
   }
   if (working && sharing) out["share"] = to_json(sharing->statistics());
   if (const auto standing_by = standby_status()) out["standby"] = to_json(*standing_by);
+  if (const auto worker_now = worker_status()) {
+    out.update(to_json(*worker_now));
+    if (sharing) out["share"] = to_json(sharing->statistics());
+  }
   return dump_exact(out);
 }
 
@@ -664,6 +707,13 @@ std::string Service::Impl::metrics_text() {
   }
   metrics.standby(standing_by && standing_by->could_take_over, standing_by ? standing_by->behind_batches : 0,
                   standing_by ? standing_by->behind_seconds : 0);
+  if (const auto now = worker_status()) {
+    metrics.graph(now->graph);
+    metrics.worker(now->leads, now->gate_seconds, now->wrong_digests);
+    for (const SlotStatus& slot : now->slots) {
+      metrics.slot(slot.slot, slot.worker == now->name, slot.progress, now->cut > slot.progress ? now->cut - slot.progress : 0);
+    }
+  }
   if (working) {
     const Pipeline::Status now = working->status();
     metrics.graph(now.graph);
@@ -680,6 +730,9 @@ std::string Service::Impl::metrics_text() {
 }
 
 std::string Service::Impl::not_ready() {
+  if (state == ServiceState::running) {
+    if (const auto now = worker_status()) return now->waits;
+  }
   const std::scoped_lock lock(mutex);
   if (state == ServiceState::running) {
     if (!pipeline) return {};
@@ -696,6 +749,15 @@ std::optional<StandbyStatus> Service::Impl::standby_status() {
     standing_by = standby;
   }
   return standing_by ? std::optional(standing_by->status()) : std::nullopt;
+}
+
+std::optional<WorkerStatus> Service::Impl::worker_status() {
+  std::shared_ptr<Worker> works;
+  {
+    const std::scoped_lock lock(mutex);
+    works = divided;
+  }
+  return works ? std::optional(works->status()) : std::nullopt;
 }
 
 std::string Service::Impl::not_ready_to_take_over() {

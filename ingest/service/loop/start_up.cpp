@@ -47,39 +47,6 @@ void commit_mark(const ServiceOptions& options, kafka::Transactions& transaction
   transactions.commit({&record, 1}, mark.ends, Clock::now() + patience);
 }
 
-/// Makes batch 0: the start graph and the starts of the input.
-Recovered first_start(const StartupContext& context, kafka::Input& input, kafka::Transactions& transactions) {
-  const ServiceOptions& options = context.options;
-  Recovered recovered = recover(context.directory,
-                                {.committed = std::nullopt,
-                                 .record = {},
-                                 .begun = {},
-                                 .engine = options.engine,
-                                 .begin = [&] { return begin_engine(options, options.engine, {}, context.journal); },
-                                 .progress = {}},
-                                context.journal);
-  recovered.engine.limit_labels(options.input.max_labels);
-  if (context.directory.snapshots().empty()) {
-    const std::vector<kafka::InputPartition> partitions = input.discover(Clock::now() + patience).partitions;
-    recovered.reached.ends = input.first_offsets(partitions, {}, Clock::now() + patience);
-    recovered.reached.graph = {options.engine.directed,
-                               options.engine.window,
-                               start_fingerprint(recovered.engine),
-                               edges_text(options.engine),
-                               attributes_text(options.engine.schema.vertices),
-                               options.engine.allowed_lateness};
-    recovered.reached.reading = reading_fingerprint(options.input);
-    recovered.reached.queries = configured_queries(options, recovered.engine.graph().vertices == 0);
-    save(recovered.engine, context.directory, recovered.reached);
-  }
-  commit_mark(options, transactions, recovered.reached);
-  context.journal.tell(Level::info, "first start",
-                       {{"vertices", std::to_string(recovered.engine.graph().vertices)},
-                        {"edges", std::to_string(recovered.engine.graph().edges)},
-                        {"partitions", std::to_string(recovered.reached.ends.size())}});
-  return recovered;
-}
-
 /// Repeats the batches after recovered.reached up to `committed`. From lost.from on, the alerts are made again.
 void catch_up(const StartupContext& context, Recovered& recovered, const CommitPoint& committed, kafka::CommitLog& commits,
               const LostAlerts& lost) {
@@ -195,6 +162,38 @@ void end_begun(const StartupContext& context, Recovered& recovered, const BatchP
 
 }  // namespace
 
+Recovered first_start(const StartupContext& context, kafka::Input& input, kafka::Transactions& transactions) {
+  const ServiceOptions& options = context.options;
+  Recovered recovered = recover(context.directory,
+                                {.committed = std::nullopt,
+                                 .record = {},
+                                 .begun = {},
+                                 .engine = options.engine,
+                                 .begin = [&] { return begin_engine(options, options.engine, {}, context.journal); },
+                                 .progress = {}},
+                                context.journal);
+  recovered.engine.limit_labels(options.input.max_labels);
+  if (context.directory.snapshots().empty()) {
+    const std::vector<kafka::InputPartition> partitions = input.discover(Clock::now() + patience).partitions;
+    recovered.reached.ends = input.first_offsets(partitions, {}, Clock::now() + patience);
+    recovered.reached.graph = {options.engine.directed,
+                               options.engine.window,
+                               start_fingerprint(recovered.engine),
+                               edges_text(options.engine),
+                               attributes_text(options.engine.schema.vertices),
+                               options.engine.allowed_lateness};
+    recovered.reached.reading = reading_fingerprint(options.input);
+    recovered.reached.queries = configured_queries(options, recovered.engine.graph().vertices == 0);
+    save(recovered.engine, context.directory, recovered.reached);
+  }
+  commit_mark(options, transactions, recovered.reached);
+  context.journal.tell(Level::info, "first start",
+                       {{"vertices", std::to_string(recovered.engine.graph().vertices)},
+                        {"edges", std::to_string(recovered.engine.graph().edges)},
+                        {"partitions", std::to_string(recovered.reached.ends.size())}});
+  return recovered;
+}
+
 bool fetch_newer(const StartupContext& context, kafka::CommitLog& commits, std::optional<std::uint64_t> after,
                  std::uint64_t committed, std::uint64_t up_to) {
   if (context.share == nullptr) return false;
@@ -260,6 +259,11 @@ Recovered start_up(const StartupContext& context, kafka::Input& input, kafka::Tr
   kafka::CommitLog commits(context.cluster);
   const std::optional<CommitPoint> committed = commits.last(Clock::now() + patience);
   if (!committed) return first_start(context, input, transactions);
+  if (commits.cut()) {
+    throw Error(ErrorKind::configuration, "workers",
+                "workers share this application, and this instance is set up to work alone",
+                fmt::format("set workers.slots to {}, or choose another application name", commits.cut()->places.size()));
+  }
   must_be_same_kind(options.engine, committed->graph);
   for (const auto& [partition, end] : committed->ends) static_cast<void>(entry_of(options.input.topics, partition.topic));
   std::optional<BatchProgress> begun = commits.progress();

@@ -33,6 +33,9 @@ namespace deltamatch::ingest {
 [[nodiscard]] Recovered start_up(const StartupContext& context, kafka::Input& input, kafka::Transactions& transactions,
                                  std::optional<Warm> warm = {});
 
+/// Makes batch 0 and commits its mark: the start graph, and the starts of the input. There must be no commit record.
+[[nodiscard]] Recovered first_start(const StartupContext& context, kafka::Input& input, kafka::Transactions& transactions);
+
 /// Makes the newest shared snapshot after `after` and up to `up_to` one of the state directory. `committed` is the last
 /// committed batch. Returns false if there is none; broken ones are passed over. Uses the position of `commits`. Throws as
 /// SnapshotShare and CommitLog do.

@@ -11,6 +11,14 @@
 namespace deltamatch::ingest {
 namespace {
 
+nlohmann::json graph_json(const GraphStatistics& graph) {
+  return {{"vertices", graph.vertices},
+          {"edges", graph.edges},
+          {"vertex_labels", graph.vertex_labels},
+          {"edge_labels", graph.edge_labels},
+          {"bytes", graph.bytes}};
+}
+
 nlohmann::json to_json(const DeliveryStatistics& sink) {
   return {{"batches", sink.batches}, {"alerts", sink.alerts},           {"failures", sink.failures},
           {"dropped", sink.dropped}, {"undelivered", sink.undelivered}, {"last_error", sink.last_error}};
@@ -60,11 +68,7 @@ nlohmann::json to_json(const Pipeline::Status& status) {
   out["time_at"] = watermark ? nlohmann::json(time_text(*watermark)) : nlohmann::json();
   if (status.committed.digest) out["digest"] = to_string(status.committed.digest->now);
   out["updates"] = status.updates;
-  out["graph"] = {{"vertices", status.graph.vertices},
-                  {"edges", status.graph.edges},
-                  {"vertex_labels", status.graph.vertex_labels},
-                  {"edge_labels", status.graph.edge_labels},
-                  {"bytes", status.graph.bytes}};
+  out["graph"] = graph_json(status.graph);
   if (status.backend) out[status.backend->backend] = to_json(*status.backend);
   out["refused"] = {{"records", status.refused.refused()}, {"of", status.refused.records()}, {"last", status.last_refused}};
   out["warnings"] = nlohmann::json::array();
@@ -120,6 +124,41 @@ nlohmann::json to_json(const Pipeline::Status& status) {
     out["partitions"][to_string(progress.id)].update({{"read", progress.seen}, {"end", progress.end}});
     if (const auto lag = lag_of(progress, status.committed.ends)) out["partitions"][to_string(progress.id)]["lag"] = *lag;
   }
+  return out;
+}
+
+namespace {
+
+nlohmann::json worker_json(const WorkerStatus& worker) {
+  nlohmann::json out{{"name", worker.name},
+                     {"leads", worker.leads},
+                     {"leaves", worker.leaves},
+                     {"cut", worker.cut},
+                     {"published", worker.published},
+                     {"waiting", {{"batches", worker.waiting}, {"bytes", worker.waiting_bytes}}},
+                     {"gate_seconds", worker.gate_seconds},
+                     {"wrong_digests", worker.wrong_digests}};
+  out["batch"] = worker.batch ? nlohmann::json(*worker.batch) : nlohmann::json();
+  out["slots"] = nlohmann::json::array();
+  for (const SlotStatus& slot : worker.slots)
+    out["slots"].push_back({{"slot", slot.slot}, {"worker", slot.worker}, {"published", slot.progress}});
+  return out;
+}
+
+}  // namespace
+
+nlohmann::json to_json(const WorkerStatus& worker) {
+  nlohmann::json out{{"batch", worker.published}, {"updates", worker.updates}, {"graph", graph_json(worker.graph)}};
+  const std::optional<Timestamp> watermark = worker.mark ? worker.mark->watermark : std::nullopt;
+  out["time"] = watermark ? nlohmann::json(*watermark) : nlohmann::json();
+  out["time_at"] = watermark ? nlohmann::json(time_text(*watermark)) : nlohmann::json();
+  out["queries"] = nlohmann::json::array();
+  out["partitions"] = nlohmann::json::object();
+  if (worker.mark) {
+    for (const ActiveQuery& query : worker.mark->queries) out["queries"].push_back(query.name);
+    for (const auto& [partition, end] : worker.mark->ends) out["partitions"][to_string(partition)]["committed"] = end;
+  }
+  out["worker"] = worker_json(worker);
   return out;
 }
 

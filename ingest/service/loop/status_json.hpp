@@ -5,6 +5,7 @@
 
 #include "ingest/service/loop/pipeline.hpp"
 #include "ingest/service/loop/standby.hpp"
+#include "ingest/service/loop/worker.hpp"
 #include "ingest/service/state/share_publisher.hpp"
 
 namespace deltamatch::ingest {
@@ -13,5 +14,7 @@ namespace deltamatch::ingest {
 [[nodiscard]] nlohmann::json to_json(const Pipeline::Status& status);
 [[nodiscard]] nlohmann::json to_json(const StandbyStatus& status);
 [[nodiscard]] nlohmann::json to_json(const ShareStatistics& share);
+/// The whole status of a worker. What only workers have is under "worker".
+[[nodiscard]] nlohmann::json to_json(const WorkerStatus& worker);
 
 }  // namespace deltamatch::ingest

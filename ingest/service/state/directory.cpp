@@ -175,17 +175,19 @@ void StateDirectory::set_aside(const SnapshotFile& snapshot, const std::string& 
   if (::rename(snapshot.path.c_str(), aside.c_str()) != 0) fail_on(snapshot.path, "the snapshot cannot be set aside", errno);
 }
 
-std::optional<std::uint64_t> StateDirectory::retain_snapshots(std::size_t keep) const {
+std::optional<std::uint64_t> StateDirectory::retain_snapshots(std::size_t keep, std::uint64_t needed) const {
   std::optional<std::uint64_t> oldest;
   std::size_t sound = 0;
+  bool reaches = false;  // whether one of a batch up to `needed` stays
   for (const SnapshotFile& snapshot : snapshots()) {
-    if (sound >= std::max<std::size_t>(keep, 1)) {
+    if (sound >= std::max<std::size_t>(keep, 1) && (reaches || snapshot.batch > needed)) {
       if (::unlink(snapshot.path.c_str()) != 0) fail_on(snapshot.path, "the snapshot cannot be removed", errno);
       continue;
     }
     try {
       oldest = snapshot_mark(snapshot).batch;
       ++sound;
+      reaches = reaches || snapshot.batch <= needed;
     } catch (const Error& error) {
       set_aside(snapshot, error.what());
     }

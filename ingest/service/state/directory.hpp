@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,8 +59,10 @@ class StateDirectory {
   /// Renames an unusable snapshot to *.corrupt and logs that.
   void set_aside(const SnapshotFile& snapshot, const std::string& why) const;
   /// Keeps the `keep` newest snapshots whose beginning is sound, at least one, and removes older ones. Returns the batch of the
-  /// oldest that stays; the log is needed from the batch after it. Returns nothing if there is no snapshot.
-  [[nodiscard]] std::optional<std::uint64_t> retain_snapshots(std::size_t keep) const;
+  /// oldest that stays; the log is needed from the batch after it. Returns nothing if there is no snapshot. The newest one of a
+  /// batch up to `needed` stays, too.
+  [[nodiscard]] std::optional<std::uint64_t> retain_snapshots(
+      std::size_t keep, std::uint64_t needed = std::numeric_limits<std::uint64_t>::max()) const;
 
  private:
   void lock();

@@ -1,4 +1,4 @@
-// Which worker gets which slot: the next map, by what the members of the group of workers want.
+// Which worker gets which slot: the next map, by what the living workers should have.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace deltamatch::ingest::workers {
 /// A living worker, by its last claim.
 struct Member {
   std::string worker;
-  std::vector<Slot> wanted{};  ///< what the group assigned to it
-  /// Whether it lags less than two batches behind what all slots have published. If not, it gets no slot unless nobody does.
+  std::vector<Slot> wanted{};  ///< what it should have (Roll)
+  /// Whether it has about what all slots have published. If not, it gets no slot unless nobody does.
   bool keeps_up = true;
 };
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -92,8 +91,8 @@ std::string to_json(const SlotProgress& progress) {
 }
 
 std::string to_json(const Claim& claim) {
-  return fmt::format(R"({}{},"applied":{},"wanted":{},"semantics":{}}})", claim_beginning, name_text(claim.worker),
-                     claim.applied, nlohmann::json(claim.wanted).dump(), claim.semantics);
+  return fmt::format(R"({}{},"applied":{},"spare":{},"leaves":{},"gone":{},"semantics":{}}})", claim_beginning,
+                     name_text(claim.worker), claim.applied, claim.spare, claim.leaves, claim.gone, claim.semantics);
 }
 
 std::optional<Cut> parse_cut(std::string_view json, std::string_view where) {
@@ -127,10 +126,9 @@ std::optional<Claim> parse_claim(std::string_view json, std::string_view where) 
   return parse<Claim>(json, claim_beginning, where, kind, [&](const nlohmann::json& object) {
     Claim claim{.worker = object.at("worker").get<std::string>(),
                 .applied = number<std::uint64_t>(object.at("applied"), where, kind)};
-    claim.wanted = slots(object.at("wanted"), where, kind);
-    if (std::ranges::adjacent_find(claim.wanted, std::greater_equal<>()) != claim.wanted.end()) {
-      throw Error(where, fmt::format("this is not {}: its slots do not ascend", kind));
-    }
+    claim.spare = object.at("spare").get<bool>();
+    claim.leaves = object.at("leaves").get<bool>();
+    claim.gone = object.at("gone").get<bool>();
     claim.semantics = number<std::uint32_t>(object.at("semantics"), where, kind);
     return claim;
   });

@@ -24,7 +24,9 @@ struct SlotProgress {
 struct Claim {
   std::string worker;
   std::uint64_t applied = 0;    ///< the batch that its graph holds
-  std::vector<Slot> wanted{};   ///< what the group assigned to it, ascending
+  bool spare = false;           ///< it wants no slot, so that it can take any over
+  bool leaves = false;          ///< it publishes what it owes, and then ends
+  bool gone = false;            ///< it has ended
   std::uint32_t semantics = 0;  ///< the version of the rules by which it matches
   friend bool operator==(const Claim&, const Claim&) = default;
 };
@@ -35,7 +37,7 @@ struct Claim {
 [[nodiscard]] std::string to_json(const Cut& cut);
 /// {"v":1,"slot":3,"batch":17,"digest":{"begin":"<32 hex digits>","now":"<32 hex digits>"}}; without a digest if it is unknown.
 [[nodiscard]] std::string to_json(const SlotProgress& progress);
-/// {"v":1,"worker":"a","applied":17,"wanted":[0,3],"semantics":1}. Throws as for cuts.
+/// {"v":1,"worker":"a","applied":17,"spare":false,"leaves":false,"gone":false,"semantics":1}. Throws as for cuts.
 [[nodiscard]] std::string to_json(const Claim& claim);
 
 /// Each returns nothing if the text is a record of another kind or none, and throws Error at `where` for a damaged one.

@@ -37,10 +37,13 @@ class Checker {
   }
 
   void topics() {
-    const std::string commits = config_.service.application + ".commits";
+    const std::string& application = config_.service.application;
     for (const auto* list : {&context_.topics_read, &context_.topics_written}) {
       for (const Use& use : *list) {
-        if (use.name == commits) refuse(use, "this is the topic of the application's commit records", "name another topic");
+        if (use.name == application + ".commits")
+          refuse(use, "this is the topic of the application's commit records", "name another topic");
+        if (use.name == application + ".progress" || use.name == application + ".claims")
+          refuse(use, "this is a topic of the application's workers", "name another topic");
       }
     }
     for (const Use& written : context_.topics_written) {
@@ -124,6 +127,28 @@ class Checker {
     top_.section("graph").refuse("allowed_lateness",
                                  "no query has WITHIN, EMIT FINAL or ALERT ONCE, so no record can come too late for one",
                                  "end a pattern with WITHIN TIME, or leave it out");
+  }
+
+  /// What cannot be divided among workers.
+  void workers() {
+    const ingest::ServiceOptions& service = config_.service;
+    if (service.workers.slots == 0) return;
+    Section section = top_.section("workers");
+    const std::string_view remedy = "leave workers out, so that one instance works and the others stand by";
+    const auto refuse_it = [&](const std::string& what) { section.refuse("slots", what, remedy); };
+    for (const ingest::SinkOptions& sink : service.sinks) {
+      if (sink.kind != ingest::SinkOptions::Kind::kafka)
+        refuse_it(fmt::format("workers send alerts to topics of Kafka only, and the sink '{}' is none", sink.name));
+      if (sink.rate_limit > 0) refuse_it(fmt::format("the sink '{}' has a rate limit, which workers do not share", sink.name));
+    }
+    if (!service.input.dead_letter_file.empty()) refuse_it("workers send dead letters to a topic only");
+    if (!service.http.admin_token.empty()) refuse_it("workers take queries from the configuration only, not over HTTP");
+    for (const ingest::ServiceQuery& query : service.queries) {
+      const std::string& name = query.query.name;
+      if (query.query.once) refuse_it(fmt::format("workers do not share what ALERT ONCE of the query '{}' remembers", name));
+      if (query.report_existing) refuse_it(fmt::format("workers do not report existing matches, as '{}' wants", name));
+      if (query.budget.limits.any()) refuse_it(fmt::format("the query '{}' has a budget, which workers do not share", name));
+    }
   }
 
   void window() {
@@ -222,6 +247,7 @@ void check_together(Section& top, ServiceConfig& config) {
   checker.times();
   checker.lateness();
   checker.window();
+  checker.workers();
   checker.sizes();
 }
 

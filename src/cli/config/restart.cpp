@@ -33,11 +33,11 @@ std::vector<std::string> keys_that_need_restart(const ServiceConfig& before, con
   // The budget is in each query that has none of its own.
   const auto& [service, backend, budget, warnings] = before;
   const auto& [service_now, backend_now, budget_now, warnings_now] = now;
-  const auto& [application, kafka, transaction_timeout, input, start_graph, batching, existing, engine, state, standby, sinks,
-               queries, http, logging, shutdown_timeout] = service;
+  const auto& [application, kafka, transaction_timeout, input, start_graph, batching, existing, engine, state, standby, workers,
+               sinks, queries, http, logging, shutdown_timeout] = service;
   const auto& [application_now, kafka_now, transaction_timeout_now, input_now, start_graph_now, batching_now, existing_now,
-               engine_now, state_now, standby_now, sinks_now, queries_now, http_now, logging_now, shutdown_timeout_now] =
-      service_now;
+               engine_now, state_now, standby_now, workers_now, sinks_now, queries_now, http_now, logging_now,
+               shutdown_timeout_now] = service_now;
   const auto& [directed, threads, window, lateness, order, schema, self_loops, made] = engine;
   const auto& [directed_now, threads_now, window_now, lateness_now, order_now, schema_now, self_loops_now, made_now] =
       engine_now;
@@ -48,6 +48,7 @@ std::vector<std::string> keys_that_need_restart(const ServiceConfig& before, con
   compare("application", application == application_now);
   compare("state", state == state_now);
   compare("standby", standby == standby_now);
+  compare("workers", workers == workers_now);
   compare("kafka", kafka == kafka_now);
   compare("transaction_timeout", transaction_timeout == transaction_timeout_now);
   compare("input", alone(input) == alone(input_now));

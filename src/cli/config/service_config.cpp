@@ -120,6 +120,17 @@ void read_standby(Section section, ingest::StandbyOptions& standby) {
   section.finish();
 }
 
+void read_workers(Section section, ingest::WorkersOptions& workers) {
+  std::uint64_t slots = 0;
+  section.number("slots", slots, 1, ingest::WorkersOptions::most_slots);
+  workers.slots = static_cast<std::uint32_t>(slots);
+  section.flag("spare", workers.spare);
+  section.text("name", workers.name);
+  section.finish();
+  if (workers.slots == 0 && (workers.spare || !workers.name.empty()))
+    section.refuse("there are no slots", "set slots, as all instances of the application do: slots: 16");
+}
+
 /// Reads the model of edges, and the attributes with their types.
 void read_schema(Section& section, ingest::CodecOptions& graph) {
   const Problems& problems = section.context().problems;
@@ -331,6 +342,7 @@ void read_service(ConfigContext& context, const Node& root, ServiceConfig& confi
   if (top.require("state", "state: {directory: /var/lib/deltamatch}"))
     read_state(top.section("state"), service.state, service.application);
   read_standby(top.section("standby"), service.standby);
+  read_workers(top.section("workers"), service.workers);
   if (top.require("kafka", "kafka: {bootstrap.servers: 'localhost:9092'}")) read_kafka(top.section("kafka"), service.kafka);
   top.duration("transaction_timeout", service.transaction_timeout, milliseconds(1s), milliseconds(24h));
   const ingest::CodecOptions graph = read_graph(top.section("graph"), service);

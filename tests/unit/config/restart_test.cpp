@@ -42,6 +42,7 @@ const std::map<std::string, std::vector<std::string>>& changes() {
        {"state: {directory: elsewhere}", "state: {directory: state, keep_snapshots: 7}",
         "state: {directory: state, share: {path: shared}}"}},
       {"standby", {"standby: {warm: false}"}},
+      {"workers", {"workers: {slots: 16}"}},
       {"kafka", {"kafka: {bootstrap.servers: 'other:9092'}"}},
       {"transaction_timeout", {"transaction_timeout: 61s"}},
       {"input", {"input: {topics: [{name: other}]}", "input: {topics: [{name: payments}], max_labels: 7}"}},

@@ -247,6 +247,11 @@ queries:
   EXPECT_FALSE(read("queries: [{name: a, pattern: (a)-->(b)}]").service.queries.at(0).budget.limits.any());
 }
 
+TEST_F(ServiceConfigTest, KeysOfWorkersArrive) {
+  EXPECT_EQ(read("workers: {slots: 16, spare: true, name: alpha}").service.workers,
+            (ingest::WorkersOptions{.slots = 16, .spare = true, .name = "alpha"}));
+}
+
 TEST_F(ServiceConfigTest, QueriesComeFromPatternsFilesAndFolders) {
   write("etc/dir/b.pattern", "(a)-->(b)");
   write("etc/dir/a.graph", "v 0 A\nv 1 B\ne 0 1\n");

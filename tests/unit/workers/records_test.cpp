@@ -31,8 +31,9 @@ TEST(Records, SurviveTheirText) {
   const SlotProgress unknown{.slot = 0, .batch = 1};
   EXPECT_EQ(parse_slot_progress(to_json(unknown), "here"), unknown);
 
-  const Claim claim{.worker = "münchen-1", .applied = 17, .wanted = {0, 3}, .semantics = 1};
-  EXPECT_EQ(to_json(claim), R"({"v":1,"worker":"münchen-1","applied":17,"wanted":[0,3],"semantics":1})");
+  const Claim claim{.worker = "münchen-1", .applied = 17, .spare = true, .leaves = true, .gone = false, .semantics = 1};
+  EXPECT_EQ(to_json(claim),
+            R"({"v":1,"worker":"münchen-1","applied":17,"spare":true,"leaves":true,"gone":false,"semantics":1})");
   EXPECT_EQ(parse_claim(to_json(claim), "here"), claim);
 }
 

@@ -1,0 +1,263 @@
+"""Several workers share an application: whatever happens to them, the alerts are those of a replay, each once.
+
+The long test kills or pauses a worker twice as often as DELTAMATCH_KILLS says (default 30).
+"""
+
+import os
+import random
+import signal
+import sys
+import threading
+import time
+
+from harness import main, random_updates, ServiceTest
+from test_edges import options, payment, QUERIES, SCHEMA, START
+
+KILLS = 2 * int(os.environ.get("DELTAMATCH_KILLS", "30"))
+SLOTS = 4
+
+
+class WorkersTest(ServiceTest):
+    def setUp(self):
+        super().setUp()
+        self.sent = {}
+        self.producer = None
+
+    def marks(self):
+        marks = [record.get("mark", record) for record in self.commit_records()]
+        self.assertEqual([mark["batch"] for mark in marks], list(range(len(marks))), "commit records are not contiguous")
+        return marks
+
+    def cuts(self):
+        return [record for record in self.commit_records() if "workers" in record]
+
+    def worker(self, name, **changes):
+        """The configuration of a worker."""
+        common = {"workers__slots": SLOTS, "workers__name": name, "state__directory": str(self.dir / name), "batch__max_delay": "5ms"}
+        return self.config(name + ".yaml", **{**common, **changes})
+
+    def begin(self, name, ready=True, **changes):
+        return self.start(self.worker(name, **changes), ready=ready, log=name + ".log")
+
+    def produce(self, count, draw, partition=0, timed=False, records=None):
+        """`records` makes as many records; without it, they are random updates."""
+        updates = random_updates(draw, count) if records is None else records(count)
+        if timed:  # a second after each other, with some that come late
+            start = sum(self.sent.values()) * 1_000_000
+            updates = [update[:-1] + b', "time": %d}' % (start + number * 1_000_000 - draw.randrange(5) * 300_000)
+                       for number, update in enumerate(updates)]
+        self.broker.produce(self.input, updates, partition=partition)
+        self.sent[partition] = self.sent.get(partition, 0) + count
+
+    def produce_on(self, draw, partitions=1, **how):
+        """Produces until the returned function is called."""
+        done = threading.Event()
+
+        def run():
+            while not done.is_set():
+                self.produce(draw.randrange(1, 60), draw, draw.randrange(partitions), **how)
+                time.sleep(0.05)
+
+        thread = threading.Thread(target=run)
+        thread.start()
+
+        def end():
+            done.set()
+            thread.join()
+
+        self.addCleanup(end)
+        return end
+
+    def wait_published(self, worker, timeout=120):
+        """Waits until all that was produced is published."""
+        worker.wait_committed({f"{self.input}[{partition}]": count for partition, count in self.sent.items()}, timeout)
+        worker.wait(lambda: worker.status()["worker"]["published"] == worker.status()["worker"]["cut"], "publication of all cuts", timeout)
+
+    def stop_all(self, *workers):
+        """Stops them together. What they owe is published, and no further batch comes: a watermark would move by itself."""
+        for worker in workers:
+            worker.process.send_signal(signal.SIGTERM)
+        for worker in workers:
+            self.assertEqual(worker.ended(), 0, worker.log())
+
+    def owners(self, worker):
+        """How many slots each worker has, by the beginning of its name."""
+        owners = {}
+        for slot in worker.status().get("worker", {}).get("slots", []):
+            name = slot["worker"].rsplit("-", 2)[0]
+            owners[name] = owners.get(name, 0) + 1
+        return owners
+
+
+class Workers(WorkersTest):
+    def test_one_worker_does_what_an_owner_does(self):
+        self.broker.create(self.input, 2)
+        worker = self.begin("a")
+        draw = random.Random(1)
+        for part in (0, 1):
+            self.produce(1500, draw, part)
+        self.wait_published(worker)
+        self.assertEqual(self.owners(worker), {"a": SLOTS})
+        self.assertEqual(worker.metric("deltamatch_worker_leads"), {"": 1})
+        self.assertEqual(sum(worker.metric("deltamatch_slot_own").values()), SLOTS)
+        self.assertEqual(worker.stop(), 0, worker.log())
+        self.assertGreater(len(self.check_alerts()), 100)
+        # It goes on where it was, although it has another name now.
+        worker = self.begin("a")
+        self.produce(500, draw)
+        self.wait_published(worker)
+        self.assertEqual(worker.stop(), 0, worker.log())
+        self.check_alerts()
+
+    def test_workers_share_and_hand_over(self):
+        self.broker.create(self.input)
+        draw = random.Random(2)
+        first = self.begin("a")
+        end = self.produce_on(draw)
+        second = self.begin("b")
+        third = self.begin("c")
+        first.wait(lambda: sorted(self.owners(first)) == ["a", "b", "c"], "three workers with slots")
+        # One after the other is started anew, as for an upgrade; the leader last.
+        self.assertEqual(second.stop(), 0, second.log())
+        first.wait(lambda: sorted(self.owners(first)) == ["a", "c"], "two workers with slots")
+        second = self.begin("b")
+        first.wait(lambda: sorted(self.owners(first)) == ["a", "b", "c"], "three workers again")
+        self.assertEqual(third.stop(), 0, third.log())
+        third = self.begin("c")
+        self.assertEqual(first.stop(), 0, first.log())
+        second.wait(lambda: sorted(self.owners(second)) == ["b", "c"], "the others with slots")
+        end()
+        self.wait_published(second)
+        self.stop_all(second, third)
+        self.assertGreater(len(self.check_alerts()), 100)
+        changes = [change for cut in self.cuts() for change in ("moves", "take_overs") if cut[change]]
+        self.assertIn("moves", changes)
+
+    def test_a_killed_worker_is_replaced(self):
+        self.broker.create(self.input)
+        draw = random.Random(3)
+        workers = {name: self.begin(name) for name in "ab"}
+        workers["s"] = self.begin("s", workers__spare=True)
+        a = workers["a"]
+        a.wait(lambda: self.owners(a) == {"a": 2, "b": 2}, "two workers with slots, and a spare without")
+        end = self.produce_on(draw)
+        time.sleep(1)
+        workers["b"].kill()
+        a.wait(lambda: self.owners(a).get("s", 0) > 0, "the spare with slots")
+        end()
+        self.wait_published(a)
+        self.stop_all(a, workers["s"])
+        self.assertGreater(len(self.check_alerts()), 20)
+        self.assertTrue(any(cut["take_overs"] for cut in self.cuts()))
+
+    def test_another_kind_of_instance_is_refused(self):
+        self.broker.create(self.input)
+        worker = self.begin("a")
+        self.produce(100, random.Random(4))
+        self.wait_published(worker)
+        self.assertEqual(worker.stop(), 0, worker.log())
+        alone = self.start(self.config("alone.yaml", state__directory=str(self.dir / "alone")), ready=False, log="alone.log")
+        self.assertEqual(alone.ended(), 78)
+        self.assertIn(f"set workers.slots to {SLOTS}", alone.log())
+        other = self.start(self.worker("b", workers__slots=SLOTS + 1), ready=False, log="b.log")
+        self.assertEqual(other.ended(), 1)
+        self.assertIn("set workers.slots to its number of partitions", other.log())
+        changed = self.begin("c", ready=False, queries=[{"name": "edge", "pattern": "(a)-->(b)", "sinks": ["alerts"]}])
+        self.produce(10, random.Random(5))
+        self.wait_published(changed)  # the only one, so it leads, and all of the old queries was published
+        late = self.begin("a", ready=False)
+        self.assertEqual(late.ended(), 78)
+        self.assertIn("with other queries than this instance has", late.log())
+
+    def test_takes_over_from_an_owner(self):
+        self.broker.create(self.input)
+        draw = random.Random(6)
+        alone = self.start(self.config())
+        self.produce(300, draw)
+        alone.wait_committed({f"{self.input}[0]": 300})
+        self.assertEqual(alone.stop(), 0)
+        worker = self.begin("a")
+        self.produce(300, draw)
+        self.wait_published(worker)
+        self.assertEqual(worker.stop(), 0, worker.log())
+        self.check_alerts()
+
+
+class Kills(WorkersTest):
+    """Three workers and a spare are killed and paused at any moment, one by one and all together."""
+
+    names = "abcs"
+
+    def start_one(self, name):
+        more = {"workers__spare": True} if name == "s" else {}
+        self.workers[name] = self.begin(name, ready=False, state__snapshot_every="1s", **{"kafka__session.timeout.ms": "6000"},
+                                        **self.options, **more)
+
+    def start_those_that_ended(self):
+        for name in self.names:
+            if not self.workers[name].alive():  # it was fenced while it was paused
+                self.workers[name].ended()
+                self.start_one(name)
+
+    def disturb(self, draw, events):
+        counts = {"kill": 0, "pause": 0, "kill of all": 0}
+        for number in range(events):
+            time.sleep(draw.random() * 2)
+            self.start_those_that_ended()
+            kind = draw.random()
+            names = self.names if kind > 0.95 and number > 2 else draw.choice(self.names)
+            if kind < 0.2:
+                counts["pause"] += 1
+                process = self.workers[names].process
+                process.send_signal(signal.SIGSTOP)
+                time.sleep(draw.random() * 12)
+                process.send_signal(signal.SIGCONT)
+                continue
+            counts["kill" if len(names) == 1 else "kill of all"] += 1
+            for name in names:
+                self.workers[name].kill()
+            for name in names:
+                self.start_one(name)
+        self.start_those_that_ended()
+        print(f"{events} events:", counts, file=sys.stderr)
+
+    def run_disturbed(self, options, events, produce_on):
+        self.options = options
+        self.workers = {}
+        for name in self.names:
+            self.start_one(name)
+        end = produce_on()
+        self.disturb(random.Random(events), events)
+        end()
+        self.wait_published(self.workers["a"], 240)
+        for worker in self.workers.values():
+            self.assertEqual(worker.status()["worker"]["wrong_digests"], 0)
+        self.stop_all(*self.workers.values())
+        self.assertTrue(any(cut["take_overs"] for cut in self.cuts()))
+
+    def test_rings_under_a_window(self):
+        self.broker.create(self.input, 2)
+        self.run_disturbed({"graph__window": "20m"}, KILLS, lambda: self.produce_on(random.Random(7), 2, timed=True))
+        self.assertGreater(len(self.check_alerts("--window", "20m")), 100)
+
+    def test_payments_with_conditions(self):
+        self.broker.create(self.input)
+        draw = random.Random(8)
+        now = [START]
+
+        def records(count):
+            made = []
+            for _ in range(count):
+                now[0] += draw.randrange(60_000)
+                made.append(payment(draw, self.sent.get(0, 0) + len(made), now[0]))
+            return made
+
+        queries = [{"name": name, "pattern": pattern, "sinks": ["alerts"]} for name, pattern in QUERIES.items()]
+        self.run_disturbed({"graph": {"edges": "keyed", **SCHEMA}, "queries": queries}, KILLS // 2,
+                           lambda: self.produce_on(draw, records=records))
+        lines = self.check_alerts(*options("keyed"), queries=[f"{name}={pattern}" for name, pattern in QUERIES.items()])
+        self.assertGreater(len(lines), 100)
+
+
+if __name__ == "__main__":
+    main()
