@@ -1,6 +1,5 @@
-// How lists are read, searched and counted: see kernel_text.hpp.
+// How candidates are found, tested and counted: see kernel_text.hpp.
 #include <algorithm>
-#include <functional>
 
 #include "gpu/made/kernel_text.hpp"
 #include "gpu/made/made_launch.hpp"
@@ -9,204 +8,264 @@ namespace deltamatch::gpu {
 
 namespace {
 
-// Lists that are only counted are cut if they are longer than this, into parts of so many entries.
-constexpr std::uint32_t long_count = 2048;
-constexpr std::uint32_t count_part = 1024;
-// A longer list would set most bits.
-constexpr std::uint32_t most_mapped = 8192;
+// Lists that are only counted are cut if they are longer than this, into parts of so many entries. Bitmaps are fast.
+constexpr std::uint32_t long_count = 1024;
+constexpr std::uint32_t late_count = 64;  // the same if the task takes long already
+constexpr std::uint32_t long_mapped_count = 1U << 14;
+constexpr std::uint32_t count_part = 512;
 
 }  // namespace
 
-// Copies a node's lists to a0 and so on, of which the first becomes the one to read.
-void KernelText::write_lists(const Node& node) {
-  // Lists of the vertex matched last come first: they were not read lately.
+// --- what candidates are found in ---
+
+std::vector<KernelText::Source> KernelText::sources_of(const Node& node) const {
   std::vector<Read> reads = shape_.own_reads(node);
-  std::ranges::reverse(reads);
-  const bool cold = !reads.empty() && reads.front().position > 1;
-  std::uint32_t number = 0;
-  for (const Read& read : reads) out_.line("List a{} = {};", number++, name(read));
-  if (node.base != 0) out_.line("List a{} = set{};", number++, node.base + 0U);
-  for (std::uint32_t i = 1; i < number; ++i) out_.line("{}(a0, a{});", cold ? "much_shorter_first" : "shorter_first", i);
-}
-
-// Drops entries by the conditions that need no list. `apart`: vertices to differ from. `cut`: order constraints. Positions
-// beyond `deepest` do not count.
-void KernelText::write_conditions(const Node& node, std::uint32_t k, bool apart, bool cut, std::uint32_t deepest) {
-  const auto all = shape_.positions(node);
-  for (std::uint32_t i = 0; i < k; ++i) {
-    std::string test;
-    for (std::uint32_t p = 0; p < all.size(); ++p) {
-      const bool distinct = p < node.distinct;
-      if ((distinct ? !apart : !cut || program_.ordered == 0) || all[p] > deepest) continue;
-      test += fmt::format(" && id[{}] {} v{}", i, PlanShape::sign(node, p), all[p] + 0U);
-    }
-    if (!test.empty()) out_.line("in[{}] = in[{}]{};", i, i, test);
+  std::vector<Source> sources;
+  // A set that is known already takes the place of the most lists that it can.
+  const std::pair<const std::uint32_t, Set>* best = nullptr;
+  for (const auto& known : names_.sets) {
+    const std::vector<Read>& joint = known.second.reads;
+    if (joint.empty() || !std::ranges::includes(reads, joint)) continue;
+    if (best == nullptr || joint.size() > best->second.reads.size()) best = &known;
   }
+  if (best != nullptr && node.base == 0) {
+    std::erase_if(reads,
+                  [&](const Read& read) { return std::ranges::find(best->second.reads, read) != best->second.reads.end(); });
+    sources.push_back({true, {best->first, 0}});
+  }
+  for (const Read& read : reads) sources.push_back({false, read});
+  if (node.base != 0) sources.push_back({true, {node.base, 0}});
+  return sources;
 }
 
-// Drops entries that the other lists lack.
-void KernelText::write_keeps(const Node& node, std::uint32_t k) {
-  for (std::uint32_t i = 1; i < PlanShape::lists(node); ++i) out_.line("keep<{}>(warp, a{}, id, in);", k, i);
+// A list with a bitmap is searched, or else a set, or else the list that was read longest ago.
+KernelText::Roles KernelText::roles_of(std::vector<Source> sources) const {
+  Roles roles;
+  for (const Source& source : sources) {
+    if (!source.set) roles.reads.push_back(source.read);
+  }
+  roles.meets = sources.size() > 1;
+  if (roles.meets) {
+    auto other = std::ranges::find(sources, true, &Source::set);
+    if (other == sources.end())
+      other = std::ranges::find_if(sources, [&](const Source& of) { return bits_of(of) != "nullptr"; });
+    if (other == sources.end()) other = sources.begin();
+    roles.other = *other;
+    sources.erase(other);
+  }
+  const auto own =
+      std::ranges::max_element(sources, {}, [](const Source& of) { return std::pair(!of.set, of.set ? 0 : of.read.position); });
+  roles.own = *own;
+  sources.erase(own);
+  roles.rest = std::move(sources);
+  return roles;
 }
 
-// Counts a node's candidates in its list a0, or in a range of it, by lane: `hits`.
-void KernelText::write_count(const Node& node, Range range, std::uint32_t deepest) {
-  out_.line("u32 hits = 0;");
-  if (range.begin == nullptr) {
-    write_scan(node);
-    out_.open("while (next(warp, scan, id, in)) {{");
+bool KernelText::same_for_all(const Source& source) const {
+  if (!source.set) return source.read.position <= shared_;
+  const auto at = names_.sets.find(source.read.position);
+  return at != names_.sets.end() && at->second.same;
+}
+bool KernelText::same_for_all(const Node& node) const {
+  return std::ranges::all_of(sources_of(node), [&](const Source& source) { return same_for_all(source); });
+}
+
+// Whether a loop's candidates are found once for all partial matches of a task.
+bool KernelText::hoists_set(const Node& node, std::uint32_t depth) const {
+  return depth > 1 && PlanShape::lists(node) > 1 && !node.keeps_set(depth) && sources_of(node).size() > 1 && same_for_all(node);
+}
+bool KernelText::hoists_count(const Node& node, std::uint32_t depth) const {
+  return shape_.is_hoisted(node, depth) && shape_.decided_at(node) <= shared_ && same_for_all(node);
+}
+
+std::string KernelText::list_of(const Source& source) const {
+  return source.set ? names_.sets.at(source.read.position).name : names_.lists.at(source.read);
+}
+
+// The bitmap of a list that a node reads, as an expression.
+std::string KernelText::bits_of(const Source& source) const {
+  const auto at = source.set ? mapped_.end() : std::ranges::find(mapped_, source.read);
+  return at == mapped_.end() ? "nullptr" : fmt::format("bits{}", at - mapped_.begin());
+}
+
+// The length of a node's shortest list, as an expression. Sets that only the work at hand knows do not count.
+std::string KernelText::shortest(const Node& node) const {
+  std::vector<std::string> lists;
+  for (const Read& read : shape_.own_reads(node)) lists.push_back(names_.lists.at(read));
+  if (node.base != 0) lists.push_back(names_.sets.at(node.base).name);
+  std::string all;
+  for (const std::string& list : lists) {
+    all = all.empty() ? list + ".count" : fmt::format("min({}, {}.count)", all, list);
+  }
+  return all;
+}
+
+// Whether a vertex is in all lists of a node, as an expression.
+std::string KernelText::is_candidate(const Node& node, const std::string& vertex) const {
+  std::string test;
+  for (const Source& source : sources_of(node)) {
+    if (!test.empty()) test += " && ";
+    test += fmt::format("holds({}, {})", list_of(source), vertex);
+    if (source.set) continue;
+    test += fmt::format(" && ({}.slice == none || !is_staged(warp, {}) || sees(warp, {}.slice, {}, {}, {}))", list_of(source),
+                        vertex, list_of(source), source.read.way, names_.vertices[source.read.position], vertex);
+  }
+  return test;
+}
+
+// --- finding them ---
+
+// Begins a block that is run for what a node's lists have in common, in the lanes for which `wanted` holds. It has `id`,
+// whether the lane has one as `in`, and the lane of the partial match as `from`.
+void KernelText::open_finding(const Roles& roles, const std::string& wanted) {
+  const std::string own = fmt::format("only_if({}, {})", wanted, list_of(roles.own));
+  const std::string meeting = fmt::format("shared.meetings[{}]", meetings_);
+  most_meetings_ = std::max(most_meetings_, ++meetings_);
+  here_.clear();
+  if (roles.meets) {
+    out_.open("meet(warp, {}, {}, {}, {}, [&](bool in, u32 id, u32 from) {{", own, list_of(roles.other), bits_of(roles.other),
+              meeting);
   } else {
-    out_.line("#pragma unroll 1");
-    out_.open("for (u32 at = {}; at < {}; at += 64) {{", range.begin, range.end);
-    out_.line("u32 id[2];");
-    out_.line("bool in[2];");
-    out_.line("read<2>(warp, a0, at, {}, id, in);", range.end);
+    out_.open("read_all(warp, {}, {}, [&](bool in, u32 id, u32 from) {{", own, meeting);
   }
-  write_conditions(node, 2, true, true, deepest);
-  write_keeps(node, 2);
-  out_.line("hits += (in[0] ? 1 : 0) + (in[1] ? 1 : 0);");
+}
+// Begins such a block for the entries of each lane's set.
+void KernelText::open_reading(const std::string& product, const std::string& set) {
+  out_.open("read_all(warp, only_if({} != 0, {}), shared.meetings[{}], [&](bool in, u32 id, u32 from) {{", product, set,
+            meetings_);
+  most_meetings_ = std::max(most_meetings_, ++meetings_);
+  here_.clear();
+}
+void KernelText::close_finding() {
+  out_.close("});");
+  --meetings_;
+}
+
+// Drops those that the conditions without lists exclude. `apart`: vertices to differ from. `cut`: order constraints. Positions
+// beyond `deepest` do not count.
+void KernelText::write_conditions(const Node& node, bool apart, bool cut, std::uint32_t deepest) {
+  std::string test;
+  const auto all = shape_.positions(node);
+  for (std::uint32_t p = 0; p < all.size(); ++p) {
+    const bool distinct = p < node.distinct;
+    if ((distinct ? !apart : !cut || program_.ordered == 0) || all[p] > deepest) continue;
+    test += fmt::format(" && id {} {}", PlanShape::sign(node, p), names_.vertices[all[p]]);
+  }
+  if (!test.empty()) out_.line("in = in{};", test);
+}
+
+// Drops those that lists lack which were not searched, and those that the pass does not see.
+void KernelText::write_list_tests(const Roles& roles, bool searched) {
+  for (const Source& source : roles.rest) {
+    if (!searched) out_.line("in = in && holds({}, id);", list_of(source));
+  }
+  std::string changes;
+  std::string sees;
+  for (const Read& read : roles.reads) {
+    const std::string slice = names_.slices.contains(read) ? names_.slices.at(read) : names_.lists.at(read) + ".slice";
+    changes += fmt::format("{}{} != none", changes.empty() ? "" : " || ", slice);
+    sees += fmt::format("{}sees(warp, {}, {}, {}, id)", sees.empty() ? "" : " && ", slice, read.way,
+                        names_.vertices[read.position]);
+  }
+  if (!sees.empty()) out_.line("if (in && ({}) && is_staged(warp, id)) in = {};", changes, sees);
+}
+
+// --- counts ---
+
+// Multiplies each lane's product by its count.
+void KernelText::write_count(std::uint32_t index, std::uint32_t depth, bool last, const std::string& product) {
+  const Node& node = shape_.node(index);
+  out_.open("{{");
+  if (shape_.is_length(node)) {
+    write_length(node, product);
+  } else if (hoists_count(node, depth)) {
+    write_hoisted(index, product);
+  } else {
+    const WaitingWork* work = last ? shape_.work_of(index) : nullptr;
+    const bool mapped = bits_of(roles_of(node).other) != "nullptr";
+    if (work != nullptr) {
+      give_heavy(*work, shortest(node),
+                 mapped ? std::to_string(long_mapped_count) : fmt::format("(is_long(warp) ? {} : {})", late_count, long_count),
+                 count_part, product, {});
+    }
+    write_hits(node, product + " != 0", any_position);
+  }
+  out_.line("{} = multiply(warp, {}, {});", product, product,
+            node.choose == 1 ? "found" : fmt::format("binomial(warp, found, {})", node.choose));
   out_.close();
 }
 
 // By the length of a single list: `found`.
-void KernelText::write_length(const Node& node) {
-  std::string list = fmt::format("set{}", node.base + 0U);
-  for (const Read& read : shape_.own_reads(node)) list = name(read);
-  out_.line("i64 found = length(warp, {});", list);
-  for (const std::uint8_t position : shape_.positions(node))
-    out_.line("found -= has(warp, {}, v{}) ? 1 : 0;", list, position + 0U);
-}
-
-// How many candidates a node has: `found`.
-void KernelText::write_number(std::uint32_t index, std::uint32_t depth) {
-  const Node& node = shape_.node(index);
-  if (shape_.is_length(node)) {
-    write_length(node);
-  } else if (shape_.is_hoisted(node, depth)) {
-    write_hoisted(index);
-    write_rest_of_hoisted(index);
+void KernelText::write_length(const Node& node, const std::string& product) {
+  const Source source = sources_of(node).front();
+  out_.line("i64 found = 0;");
+  out_.open("if ({} != 0) {{", product);
+  if (source.set) {
+    out_.line("found = {}.count;", list_of(source));
   } else {
-    write_lists(node);
-    write_count(node, {});
-    out_.line("const i64 found = __reduce_add_sync(all_lanes, hits);");
+    out_.line("found = length(warp, {}, {}, {});", list_of(source), source.read.way, names_.vertices[source.read.position]);
   }
-}
-
-// A count that is the last factor of its product.
-void KernelText::write_last_count(std::uint32_t index, std::uint32_t depth, const Into& into) {
-  const Node& node = shape_.node(index);
-  out_.open("{{");
-  if (shape_.is_length(node) || shape_.is_hoisted(node, depth)) {
-    write_number(index, depth);
-    out_.line("if (warp.lane == 0) add(warp, {}, multiply(warp, {}, found));", into.sum, into.weight);
-    out_.close();
-    return;
-  }
-  write_lists(node);
-  const WaitingWork* work = shape_.work_of(index);
-  if (work != nullptr) {
-    out_.line("const u32 size = a0.size();");
-    out_.open("if (size <= {} || !({})) {{", long_count, put(*work, into.weight, {"0", "size"}, count_part));
-  }
-  write_count(node, {});
-  out_.line("add(warp, {}, multiply(warp, {}, hits));", into.sum, into.weight);
-  if (work != nullptr) out_.close();
-  out_.close();
-}
-
-// --- bitmaps of lists that stay the same ---
-
-void KernelText::write_bitmaps(const WaitingWork& work) {
-  mapped_.clear();
-  scans_ = 0;
-  if (work.counts) return;
-  const Node& node = shape_.node(work.node);
-  note_mapped(node.first_step, node.end_step, work.depth);
-  for (std::size_t i = 0; i < mapped_.size(); ++i) {
-    out_.line("const bool mapped{} = {}.size() <= {};", i, name(mapped_[i]), most_mapped);
-    out_.line("if (mapped{}) fill_bits(warp, filter.bits[{}], {});", i, i, name(mapped_[i]));
-  }
-}
-
-// Lists of positions up to `depth` in which entries of inner lists are searched.
-void KernelText::note_mapped(std::uint32_t first, std::uint32_t end, std::uint32_t depth) {
-  for (std::uint32_t i = first; i < end; ++i) {
-    const Step& step = shape_.step(i);
-    if (step.kind != StepKind::count && step.kind != StepKind::loop) continue;
-    const Node& node = shape_.node(step.node);
-    const std::vector<Read> reads = shape_.own_reads(node);
-    for (const Read& read : reads) {
-      if (reads.back().position <= depth || read.position > depth || mapped_.size() == made_bitmaps) continue;
-      if (!is_mapped(read)) mapped_.push_back(read);
-    }
-    if (step.kind == StepKind::loop) note_mapped(node.first_step, node.end_step, depth);
-  }
-}
-
-bool KernelText::is_mapped(const Read& read) const { return std::ranges::find(mapped_, read) != mapped_.end(); }
-
-// The bitmap of one of a node's lists, as an expression; "nullptr" if none has one.
-std::string KernelText::bitmap_of(const Node& node) const {
-  for (const Read& read : shape_.own_reads(node)) {
-    if (!is_mapped(read)) continue;
-    const auto slot = std::ranges::find(mapped_, read) - mapped_.begin();
-    // If that list itself is read, nothing is filtered.
-    return fmt::format("mapped{} && a0.owner != v{} ? filter.bits[{}] : nullptr", slot, read.position, slot);
-  }
-  return "nullptr";
-}
-
-// Begins to read all of a node's list a0: `scan`.
-void KernelText::write_scan(const Node& node) {
-  const std::string bits = scans_ < made_scans && PlanShape::lists(node) > 1 ? bitmap_of(node) : "nullptr";
-  out_.line("Scan scan = scan_of(a0, {}, filter.queue[{}]);", bits, std::min(scans_, made_scans - 1));
-  out_.line("u32 id[2];");
-  out_.line("bool in[2];");
-  out_.line("#pragma unroll 1");
-}
-
-// --- counts that do not depend on the loops around them ---
-
-// Declares what counts below the steps at `depth` keep. They are decided at the position `decided`, or for waiting work at the
-// latest there.
-void KernelText::declare_hoisted(std::uint32_t first, std::uint32_t end, std::uint32_t depth, std::uint32_t decided,
-                                 bool from_work) {
-  for (std::uint32_t i = first; i < end; ++i) {
-    const Step& step = shape_.step(i);
-    if (step.kind == StepKind::loop) {
-      const Node& node = shape_.node(step.node);
-      declare_hoisted(node.first_step, node.end_step, depth + 1, decided, from_work);
-    }
-    if (step.kind != StepKind::count || !shape_.is_hoisted(shape_.node(step.node), depth)) continue;
-    const std::uint32_t at = shape_.decided_at(shape_.node(step.node));
-    if (from_work ? at <= decided : at == decided) out_.line("i64 h{} = -1;", shape_.number(step.node));
-  }
-}
-
-// Finds a hoisted count, unless it is known.
-void KernelText::write_hoisted(std::uint32_t index) {
-  const Node& node = shape_.node(index);
-  out_.open("if (h{} < 0) {{", shape_.number(index));
-  write_lists(node);
-  write_count(node, {}, shape_.decided_at(node));
-  out_.line("h{} = __reduce_add_sync(all_lanes, hits);", shape_.number(index));
-  out_.close();
-}
-
-// Whether a vertex is in all lists of a count, as an expression.
-std::string KernelText::is_candidate(const Node& node, const std::string& vertex) const {
-  std::string test = node.base != 0 ? fmt::format("has(warp, set{}, {})", node.base + 0U, vertex) : "true";
-  for (const Read& read : shape_.own_reads(node)) test += fmt::format(" && has(warp, {}, {})", name(read), vertex);
-  return test;
-}
-
-// A hoisted count less the vertices matched since then that must differ, but for the one at `except`: `found`.
-void KernelText::write_rest_of_hoisted(std::uint32_t index, std::uint32_t except) {
-  const Node& node = shape_.node(index);
-  out_.line("i64 found = h{};", shape_.number(index));
   for (const std::uint8_t position : shape_.positions(node)) {
-    if (position <= shape_.decided_at(node) || position == except) continue;
-    out_.line("found -= {} ? 1 : 0;", is_candidate(node, fmt::format("v{}", position + 0U)));
+    out_.line("found -= {} ? 1 : 0;", is_candidate(node, names_.vertices[position]));
+  }
+  out_.close();
+}
+
+// Counts a node's candidates for the lanes for which `wanted` holds: `found`.
+void KernelText::write_hits(const Node& node, const std::string& wanted, std::uint32_t deepest) {
+  const std::string counts = fmt::format("shared.meetings[{}].counts", meetings_);
+  out_.line("{}[warp.lane] = 0;", counts);
+  out_.line("__syncwarp();");
+  const Roles roles = roles_of(node);
+  open_finding(roles, wanted);
+  const Names outer = names_;
+  fetch(roles, &node);
+  write_conditions(node, true, true, deepest);
+  write_list_tests(roles);
+  names_ = outer;
+  out_.line("if (in) atomicAdd(&{}[from], 1U);", counts);
+  close_finding();
+  out_.line("__syncwarp();");
+  out_.line("const i64 found = {}[warp.lane];", counts);
+}
+
+// A count that is found once for all partial matches of a task, less the vertices matched since then that must differ: `found`.
+void KernelText::write_hoisted(std::uint32_t index, const std::string& product) {
+  const Node& node = shape_.node(index);
+  const std::uint32_t number = shape_.number(index);
+  out_.open("if (h{} < 0) {{", number);
+  write_hits(node, "warp.lane == 0", shape_.decided_at(node));
+  out_.line("h{} = __shfl_sync(all_lanes, found, 0);", number);
+  out_.close();
+  out_.line("i64 found = h{};", number);
+  for (const std::uint8_t position : shape_.positions(node)) {
+    if (position <= shape_.decided_at(node)) continue;
+    out_.line("if ({} != 0 && {}) --found;", product, is_candidate(node, names_.vertices[position]));
+  }
+}
+
+// Where a further set has its place in the warp's memory.
+std::uint32_t KernelText::take_scratch() {
+  const std::uint32_t place = std::max(shape_.kept_sets(), 1U) + scratch_++;
+  made_.sets = std::max(made_.sets, place + 1);
+  return place;
+}
+
+// Declares what is found once for the steps at `depth` and below.
+void KernelText::declare_hoisted(std::uint32_t first, std::uint32_t end, std::uint32_t depth) {
+  for (std::uint32_t i = first; i < end; ++i) {
+    const Step& step = shape_.step(i);
+    if (step.kind == StepKind::count && hoists_count(shape_.node(step.node), depth)) {
+      out_.line("i64 h{} = -1;", shape_.number(step.node));
+    }
+    if (step.kind != StepKind::loop) continue;
+    const Node& node = shape_.node(step.node);
+    if (hoists_set(node, depth + 1)) {
+      out_.line("List h{};", shape_.number(step.node));
+      out_.line("bool known{} = false;", shape_.number(step.node));
+      hoisted_sets_[step.node] = take_scratch();
+    }
+    declare_hoisted(node.first_step, node.end_step, depth + 1);
   }
 }
 

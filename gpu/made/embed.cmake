@@ -1,6 +1,6 @@
 # Writes the headers of kernels that are made at run time into a source file: cmake -DROOT=... -DOUTPUT=... -P embed.cmake
 set(headers gpu/mirror/layout.hpp gpu/loops/anchors.hpp gpu/made/made_launch.hpp gpu/made/warp_lists.cuh
-    gpu/made/warp_filter.cuh gpu/made/warp_tasks.cuh)
+    gpu/made/warp_meet.cuh gpu/made/warp_tasks.cuh)
 set(text "#include \"gpu/made/embedded.hpp\"\n\nnamespace deltamatch::gpu {\n\nnamespace {\n\nconstexpr EmbeddedHeader headers[] = {\n")
 foreach(header IN LISTS headers)
   file(READ ${ROOT}/${header} own)

@@ -1,14 +1,22 @@
 // The state of the writer of a plan's kernels. Internal to gpu/made.
 //
+// A warp holds up to 32 partial matches, one a lane. What they share, the vertices of a task and their lists, has the same
+// value in all lanes. Loops hand the candidates of all lanes on in windows: blocks of text whose lanes hold the next partial
+// matches.
+//
 // Names in the text, for positions p, ways w, depths d and node numbers n:
 // - vp: the vertex at a position
 // - lpww: its list of a way
 // - setd: the set of the loops at a depth
-// - a0, a1, ...: the lists of the count or loop at hand. Entries of a0 are read and searched in the others
-// - hn: a count that does not depend on the loops around it
+// - hn: a count, or a set of candidates, that is the same for all partial matches of a task.
+//
+// Names that a window defines anew end in a number.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,88 +32,124 @@ class KernelText {
   [[nodiscard]] MadeText run();
 
  private:
-  // A range of a list's entries as expressions. Null: all of them.
-  struct Range {
-    const char* begin = nullptr;
-    const char* end = nullptr;
-  };
-  // Where the results of steps go: what lanes find, times `weight`, is added to the variable `sum`.
-  struct Into {
-    std::string weight;
-    std::string sum;
-  };
   static constexpr std::uint32_t any_position = max_positions;
+  static constexpr std::uint32_t joint_sets = max_positions + 1;
 
+  // What a node's candidates are found in.
+  struct Source {
+    bool set = false;  // a set that a loop keeps, in place of a list
+    Read read{};       // of a set: its depth as the position
+  };
+  // Which of a node's lists is read, in which one it is searched first, and the rest.
+  struct Roles {
+    Source own;
+    bool meets = false;
+    Source other;
+    std::vector<Source> rest;
+    std::vector<Read> reads;  // all lists among them
+  };
+  struct Set {
+    std::string name;
+    bool same;                // in all lanes
+    std::vector<Read> reads;  // if it stands for any node's lists: those
+  };
+  // The partial matches of a window.
+  struct Names {
+    std::vector<std::string> vertices;   // by position
+    std::map<Read, std::string> lists;   // whole
+    std::map<Read, std::string> slices;  // only where the changes of a list lie
+    std::map<std::uint32_t, Set> sets;   // by depth, then those of joint_sets on
+    std::string in;                      // whether a lane has one
+    std::string weight;                  // of a lane's
+    std::string sum;                     // what results are added to
+  };
   // --- kernels (kernel_writer.cpp) ---
-  void write_head(std::uint32_t depth);
+  void write_kernel(std::uint32_t depth);
   void write_anchors();
   void write_works(std::uint32_t depth);
   void write_work(const WaitingWork& work);
-  void write_look_up(const Read& read) {
-    out_.line("const List {} = look_up(warp, {}, v{});", name(read), read.way, read.position);
-  }
-  void write_steps(std::uint32_t first, std::uint32_t end, std::uint32_t depth, const Into& into);
-  [[nodiscard]] std::string put(const WaitingWork& work, const std::string& weight, Range range, std::uint32_t part,
-                                const char* phase = "work.phase") const;
-  [[nodiscard]] std::string put_all(const WaitingWork& work, const std::string& weight, const char* size,
-                                    std::uint32_t part) const;
+  std::uint32_t write_lists(const Node& node);
+  void write_count_range(const WaitingWork& work);
+  void write_range(const WaitingWork& work);
+  void write_task_joint(const Node& node);
+  void write_look_up(const Read& read);
+  void write_bitmaps(const WaitingWork& work);
+  void note_mapped(std::uint32_t first, std::uint32_t end, std::vector<Read>& wanted) const;
+  [[nodiscard]] std::string put(const WaitingWork& work, const std::string& weight, const std::string& begin,
+                                const std::string& end, std::uint32_t part, const char* phase = "work.phase") const;
   [[nodiscard]] std::string word_of(const WaitingWork& work, const std::string& weight) const;
   [[nodiscard]] std::uint32_t set_word() const;
   [[nodiscard]] std::uint32_t list_word() const { return set_word() + 4; }
 
-  // --- lists and counts (count_writer.cpp) ---
-  static std::string name(const Read& read) { return fmt::format("l{}w{}", read.position, read.way); }
-  void write_lists(const Node& node);
-  void write_conditions(const Node& node, std::uint32_t k, bool apart, bool cut, std::uint32_t deepest = any_position);
-  void write_keeps(const Node& node, std::uint32_t k);
-  void write_count(const Node& node, Range range, std::uint32_t deepest = any_position);
-  void write_length(const Node& node);
-  void write_number(std::uint32_t index, std::uint32_t depth);
-  void write_last_count(std::uint32_t index, std::uint32_t depth, const Into& into);
-  void write_bitmaps(const WaitingWork& work);
-  void note_mapped(std::uint32_t first, std::uint32_t end, std::uint32_t depth);
-  [[nodiscard]] bool is_mapped(const Read& read) const;
-  [[nodiscard]] std::string bitmap_of(const Node& node) const;
-  void write_scan(const Node& node);
-  void declare_hoisted(std::uint32_t first, std::uint32_t end, std::uint32_t depth, std::uint32_t decided, bool from_work);
-  void write_hoisted(std::uint32_t index);
-  [[nodiscard]] std::string is_candidate(const Node& node, const std::string& vertex) const;
-  void write_rest_of_hoisted(std::uint32_t index, std::uint32_t except = any_position);
+  // --- windows, steps and loops (window_writer.cpp) ---
+  void write_steps(std::uint32_t first, std::uint32_t end, std::uint32_t depth);
+  void write_loop(std::uint32_t index, std::uint32_t depth, const std::string& product);
+  void write_inner_sum(std::uint32_t index, std::uint32_t depth, const std::string& product);
+  void write_root_loop(std::uint32_t index, const WaitingWork& work, const std::string& product);
+  void write_kept_loop(std::uint32_t index, std::uint32_t depth, const std::string& product);
+  void write_hoisted_loop(std::uint32_t index, std::uint32_t depth, const std::string& product);
+  void write_one_set(const Node& node, std::uint32_t scratch, const std::string& to);
+  void write_finding(const Roles& roles, const Node* node, std::uint32_t scratch, const std::string& wanted);
+  void write_part(const Roles& roles, const Node* node, std::uint32_t scratch, const std::string& left,
+                  const std::string& part);
+  std::uint32_t take_scratch();
+  void write_window(std::uint32_t index, std::uint32_t depth, const std::string& product, bool found, const std::string& set);
+  void enter(const Node& node, std::uint32_t position);
+  void fetch(const Roles& roles, const Node* tested);
+  void fetch_below(const Node& node, std::uint32_t position);
+  void fetch_vertex(std::uint32_t position);
+  void fetch_list(const Read& read);
+  void fetch_set(Set& set);
 
-  // --- loops (loop_writer.cpp) ---
-  void write_set(const Node& node, std::uint32_t depth);
-  void write_inner_loop(std::uint32_t index, std::uint32_t depth, const Into& into);
-  // What a loop at hand is written with.
-  struct Loop {
-    const Node* node;
-    std::uint32_t depth;
-    std::uint32_t lists;  // of its candidates: a0 and so on
-    Range range;          // of a0
-    Into into;
-    const WaitingWork* work;         // as which the rest may be given away; null: it may not
-    const char* phase;               // to which it is given
-    std::uint32_t k = 0;             // entries that a lane reads at once
-    bool scans = false;              // a0 may be filtered
-    const Node* filtered = nullptr;  // the one count, if what candidates have in common with lists that stay is filtered
-    const std::uint32_t* hoisted = nullptr;  // the one count, if it does not depend on the candidate
-  };
-  void write_loop(Loop loop);
-  void write_reading(const Loop& loop);
-  void write_hoisted_sum(const Loop& loop);
-  [[nodiscard]] const Node* filtered_count(const Node& loop, std::uint32_t position) const;
-  std::uint32_t open_filter(const Loop& loop);
-  void write_filtered(const Loop& loop, std::uint32_t own_way);
-  void write_rest(const Loop& loop, const std::string& rest, const std::string& condition, std::uint32_t part);
-  [[nodiscard]] std::string conditions_on(const Node& node, std::uint32_t position) const;
+  // --- lists that loops below have in common, and work that is given away (joint_writer.cpp) ---
+  void write_joint(std::uint32_t index, std::uint32_t depth, const std::string& product);
+  [[nodiscard]] std::vector<Read> joint_below(const Node& loop, std::uint32_t position, bool at_it, bool alone,
+                                              bool& prunes) const;
+  [[nodiscard]] const Node* needed_below(const Node& loop) const;
+  [[nodiscard]] bool reads_joint(const Node& loop, const std::vector<Read>& joint) const;
+  void give_heavy(const WaitingWork& work, const std::string& size, const std::string& limit, std::uint32_t part,
+                  const std::string& product, const std::string& set);
+
+  // --- counts and candidates (count_writer.cpp) ---
+  void write_count(std::uint32_t index, std::uint32_t depth, bool last, const std::string& product);
+  void write_length(const Node& node, const std::string& product);
+  void write_hoisted(std::uint32_t index, const std::string& product);
+  void write_hits(const Node& node, const std::string& wanted, std::uint32_t deepest);
+  void open_finding(const Roles& roles, const std::string& wanted);
+  void open_reading(const std::string& product, const std::string& set);
+  void close_finding();
+  void write_conditions(const Node& node, bool apart, bool cut, std::uint32_t deepest = any_position);
+  void write_list_tests(const Roles& roles, bool searched = false);
+  void declare_hoisted(std::uint32_t first, std::uint32_t end, std::uint32_t depth);
+  [[nodiscard]] std::vector<Source> sources_of(const Node& node) const;
+  [[nodiscard]] Roles roles_of(const Node& node) const { return roles_of(sources_of(node)); }
+  [[nodiscard]] Roles roles_of(std::vector<Source> sources) const;
+  [[nodiscard]] bool same_for_all(const Source& source) const;
+  [[nodiscard]] bool same_for_all(const Node& node) const;
+  [[nodiscard]] bool hoists_set(const Node& node, std::uint32_t depth) const;
+  [[nodiscard]] bool hoists_count(const Node& node, std::uint32_t depth) const;
+  [[nodiscard]] std::string list_of(const Source& source) const;
+  [[nodiscard]] std::string is_candidate(const Node& node, const std::string& vertex) const;
+  [[nodiscard]] std::string bits_of(const Source& source) const;
+  [[nodiscard]] std::string shortest(const Node& node) const;
+  std::string fresh(const std::string& name) { return fmt::format("{}_{}", name, numbers_++); }
+  static std::string own_name(const Read& read) { return fmt::format("l{}w{}", read.position, read.way); }
 
   const Program& program_;
   PlanShape shape_;
   MadeText made_;
   TextWriter out_;
-  std::vector<Read> held_;    // lists that waiting work holds
-  std::vector<Read> mapped_;  // lists that have bitmaps in the work at hand
-  std::uint32_t scans_ = 0;   // loops that are reading filtered lists
-  std::uint32_t names_ = 0;   // of variables so far
+  Names names_;
+  std::vector<Read> held_;                               // lists that waiting work holds
+  std::vector<Read> mapped_;                             // lists that have bitmaps in the work at hand
+  std::set<std::string> here_;                           // names that belong to the innermost window
+  std::uint32_t shared_ = 0;                             // positions up to here are the same in all lanes
+  std::map<std::uint32_t, std::uint32_t> hoisted_sets_;  // in the work at hand, by node: where in the warp's memory
+  std::uint32_t scratch_ = 0;                            // sets there that the work at hand has
+  std::uint32_t meetings_ = 0;                           // that are under way
+  std::uint32_t most_meetings_ = 0;
+  std::size_t most_mapped_ = 0;
+  std::uint32_t numbers_ = 0;  // of fresh names so far
 };
 
 }  // namespace deltamatch::gpu

@@ -31,6 +31,8 @@ struct MadeText {
   std::uint32_t task_words = 0;  ///< in a task; at most 32
   std::uint32_t tasks = 0;       ///< places that an anchor needs in the reserve of depth 1
   std::uint32_t sets = 0;        ///< sets that a warp keeps for itself at once
+  std::uint32_t bitmaps = 0;     ///< that a warp has in the kernel with the most
+  std::uint32_t meetings = 0;    ///< likewise, of lists that it reads at once
 };
 
 /// The part of a program that decides its text: equal bytes lead to the same text. O(size of the program).

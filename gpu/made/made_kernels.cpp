@@ -1,11 +1,29 @@
 #include "gpu/made/made_kernels.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include "deltamatch/error.hpp"
 #include "gpu/made/made_launch.hpp"
 
 namespace deltamatch::gpu {
+
+namespace {
+
+// What a block may have without asking for more.
+constexpr std::uint32_t most_shared_bytes = 46U << 10;
+// Longer texts take many seconds to compile.
+constexpr std::size_t most_text = std::size_t{128} << 10;
+
+// Whether the kernels of a plan are worth compiling, and can run.
+bool is_small(const MadeText& made) {
+  const std::uint32_t shared = made_threads / 32 * (made.bitmaps * bitmap_bytes + made.meetings * meeting_bytes);
+  return made.ways.size() <= made_ways && made.task_words <= most_task_words && shared <= most_shared_bytes &&
+         made.text.size() <= most_text;
+}
+
+}  // namespace
 
 MadeKernels::MadeKernels(int major, int minor) : major_(major), minor_(minor), compiler_(Compiler::open()) {
   if (!compiler_) {
@@ -28,10 +46,8 @@ const MadeKernel* MadeKernels::find(const FlatPrograms& flat, const Program& pro
   if (at == kernels_.end()) {
     auto made = std::make_unique<MadeKernel>();
     made->shape = write_kernels(flat, program);
-    const std::string text = std::exchange(made->shape.text, {});
-    if (made->shape.ways.size() <= made_ways && made->shape.task_words <= most_task_words) {
-      made->cubin = compiler_->compile(text, major_, minor_);
-    }
+    if (is_small(made->shape)) made->cubin = compiler_->compile(made->shape.text, major_, minor_);
+    made->shape.text.clear();
     at = kernels_.emplace(std::move(signature), std::move(made)).first;
   }
   return at->second->cubin.empty() ? nullptr : at->second.get();

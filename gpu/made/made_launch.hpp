@@ -7,6 +7,17 @@
 
 namespace deltamatch::gpu {
 
+/// The lists of the batch with what it adds to them, so that kernels read each in one piece.
+///
+/// A vertex whose lists the batch changes has a header. For each of its slices, this says where the merged list begins and how
+/// many entries it has. Slices without added entries have none, and their count is `unmerged`.
+struct MergedLists {
+  static constexpr std::uint32_t unmerged = 0xffffffffU;
+  std::uint32_t* words;
+  std::uint32_t capacity;
+  std::uint32_t* state;  ///< words that are taken; then 1 if some list had no room, so that counts are wrong
+};
+
 /// A list that a plan reads at some vertex.
 struct MadeWay {
   std::uint32_t query_relation;
@@ -31,9 +42,11 @@ struct MadeQueue {
 };
 
 inline constexpr unsigned made_threads = 128;  ///< of a block
+inline constexpr unsigned made_blocks = 6;     ///< of a multiprocessor at least, as far as registers limit them
 inline constexpr std::uint32_t most_task_words = 32;
 inline constexpr std::uint32_t made_bitmaps = 2;  ///< of lists that stay the same, for a warp
-inline constexpr std::uint32_t made_scans = 3;    ///< filtered lists that a warp reads at once
+inline constexpr std::uint32_t bitmap_bytes = 2048;
+inline constexpr std::uint32_t meeting_bytes = 1088;
 inline constexpr std::uint32_t made_ways = 24;
 inline constexpr std::uint32_t made_depths = 8;
 /// What takes too long in the first phase is cut, and done in the second.
@@ -66,8 +79,9 @@ DELTAMATCH_MADE_DEVICE inline std::uint32_t staged_place(std::uint32_t vertex, s
 struct MadeLaunch {
   Store store;  ///< base
   const DeviceQueryRelation* query_relations;
-  const std::uint32_t* staged;  ///< by staged_place: vertex, its first slice, the end, unused; 0xffffffff: free
+  const std::uint32_t* staged;  ///< by staged_place: vertex, its first slice, the end, its header; 0xffffffff: free
   std::uint32_t staged_mask;
+  MergedLists merged;
   MadeWay ways[made_ways];
   MadePass passes[2];  ///< count 0: no such pass
   MadeQueue queues[made_phases][made_depths];
@@ -75,7 +89,8 @@ struct MadeLaunch {
   std::uint32_t* pool;  ///< sets that loops read again; shared by all warps
   std::uint32_t pool_words;
   std::uint32_t* scratch;       ///< sets that only one warp reads
-  std::uint32_t scratch_words;  ///< for one set; a warp has as many as the plan has depths that keep sets
+  std::uint32_t scratch_words;  ///< for one set
+  std::uint32_t sets;           ///< that a warp has there
   const unsigned* stop;
   Counters* counters;
   std::uint32_t directed;

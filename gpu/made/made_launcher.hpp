@@ -39,14 +39,23 @@ class MadeLauncher {
     std::vector<DriverFunction> kernels;
     std::vector<unsigned> blocks;  // for which all warps run at once
   };
+  // Kernels of one plan after the other. Those of several strands run at once.
+  struct Strand {
+    Stream stream;
+    Event done;
+    DeviceMemory<MadeState> state;
+    DeviceBuffer<std::uint32_t> tasks;
+    DeviceBuffer<std::uint32_t> pool;
+    DeviceBuffer<std::uint32_t> scratch;
+  };
+  void launch(const MadeWork* work, std::size_t count, const GraphView& graph, Counters* counters, const unsigned* stop,
+              Strand& strand);
   void launch(const MadeKernel& kernel, MadeLaunch launch, cudaStream_t stream);
 
   std::map<const MadeKernel*, Loaded> loaded_;
-  DeviceBuffer<std::uint32_t> tasks_;
-  DeviceBuffer<std::uint32_t> pool_;
-  DeviceBuffer<std::uint32_t> scratch_;
+  std::vector<Strand> strands_;
+  Event staged_made_;
   StagedIndex staged_;
-  DeviceMemory<MadeState> state_;
   std::size_t pool_words_ = 0;
   std::uint64_t queue_words_ = 0;  // of one depth
 };

@@ -105,8 +105,8 @@ std::vector<Read> PlanShape::reads_of(const WaitingWork& work) const {
   const Node& own = node(work.node);
   std::vector<Read> reads;
   if (!work.counts) note_reads(own.first_step, own.end_step, reads);
-  // A kept set stands for the lists that it was found in.
-  if (work.counts || !own.keeps_set(work.depth)) std::ranges::copy(own_reads(own), std::back_inserter(reads));
+  // A set stands for the lists that it was found in.
+  if (!ranges_over_set(work)) std::ranges::copy(own_reads(own), std::back_inserter(reads));
   std::erase_if(reads, [&](const Read& read) { return read.position > work.depth; });
   return sorted(std::move(reads));
 }
@@ -135,9 +135,15 @@ bool PlanShape::is_hoisted(const Node& node, std::uint32_t depth) const {
   return depth > 0 && lists(node) > 1 && !ordered(node) && decided_at(node) < depth + 1;
 }
 
-const Step* PlanShape::only_count(const Node& loop) const {
-  if (loop.end_step - loop.first_step != 3 || step(loop.first_step + 1).kind != StepKind::count) return nullptr;
-  return adds_up(loop.first_step + 1) ? &step(loop.first_step + 1) : nullptr;
+bool PlanShape::ranges_over_set(const WaitingWork& work) const {
+  return !work.counts && (node(work.node).keeps_set(work.depth) || (work.depth == 1 && lists(node(work.node)) > 1));
+}
+
+bool PlanShape::has_loops(const Node& loop) const {
+  for (std::uint32_t i = loop.first_step; i < loop.end_step; ++i) {
+    if (step(i).kind == StepKind::loop) return true;
+  }
+  return false;
 }
 
 }  // namespace deltamatch::gpu

@@ -58,6 +58,10 @@ class PlanShape {
   }
   [[nodiscard]] bool ordered(const Node& node) const { return program_.ordered != 0 && node.above + node.below > 0; }
 
+  /// Whether the range of waiting work is one of a set that was found before, not one of a list.
+  [[nodiscard]] bool ranges_over_set(const WaitingWork& work) const;
+  /// Whether a loop's steps have loops among them.
+  [[nodiscard]] bool has_loops(const Node& loop) const;
   /// Whether a count is the last factor of its product, so that what lanes find can be added without being gathered.
   [[nodiscard]] bool adds_up(std::uint32_t step) const;
   /// Whether a count is the length of one list.
@@ -67,8 +71,6 @@ class PlanShape {
   /// Whether a count among the steps at `depth` is found once for several partial matches. Each of these may be a candidate
   /// itself, but nothing else makes their counts differ.
   [[nodiscard]] bool is_hoisted(const Node& node, std::uint32_t depth) const;
-  /// If all that a loop's steps, at `depth`, do is to count: that step.
-  [[nodiscard]] const Step* only_count(const Node& loop) const;
 
  private:
   void note_steps(std::uint32_t first, std::uint32_t end, std::uint32_t depth, bool whole);

@@ -1,7 +1,7 @@
 // Where the work of a kernel that is made for one plan comes from, what it leaves to others, and where its results go.
 #pragma once
 
-#include "gpu/made/warp_lists.cuh"
+#include "gpu/made/warp_meet.cuh"
 
 namespace deltamatch::gpu::made {
 
@@ -22,8 +22,8 @@ __device__ __forceinline__ bool take_anchor(Warp& warp, u32& index) {
   warp.begun = clock64();
   index = number < passes[0].count ? 0 : 1;
   if (index == 1) number -= passes[0].count;
-  warp.anchor = passes[index].anchors[passes[index].first + number * passes[index].stride];
-  warp.pass = passes[index].pass;
+  warp.view.anchor = passes[index].anchors[passes[index].first + number * passes[index].stride];
+  warp.view.pass = passes[index].pass;
   return true;
 }
 
@@ -41,6 +41,11 @@ __device__ __forceinline__ void add_result(Warp& warp, u32 index, i64 sum) {
 // Whether the task at hand takes so long that the rest should be shared.
 __device__ __forceinline__ bool is_late(const Warp& warp) {
   return __any_sync(all_lanes, clock64() - warp.begun > warp.work.most_clocks);
+}
+
+// Whether it takes so long that work which could be shared should be.
+__device__ __forceinline__ bool is_long(const Warp& warp) {
+  return __any_sync(all_lanes, clock64() - warp.begun > warp.work.most_clocks / 4);
 }
 
 // The next task of a depth, of which lane i gets word i. Returns false if none are left.
@@ -62,25 +67,26 @@ __device__ __forceinline__ bool take_task(Warp& warp, u32& word) {
 // Puts the entries [begin, end) of a list into the queue of a depth, at most `part` in a task. `word`: what lane i writes as
 // word i; words 1 and 2 are replaced by the range. Returns false if the queue is full.
 template <u32 words>
-__device__ __noinline__ bool put_tasks(Warp& warp, u32 phase, u32 depth, u32 word, u32 begin, u32 end, u32 part) {
-  const MadeQueue& queue = warp.work.queues[phase][depth];
-  MadeState::Depth& state = warp.work.state->depths[phase][depth];
+__device__ __noinline__ bool put_tasks(const MadeLaunch* work, u32 phase, u32 depth, u32 word, u32 begin, u32 end, u32 part) {
+  const u32 lane = threadIdx.x % 32;
+  const MadeQueue& queue = work->queues[phase][depth];
+  MadeState::Depth& state = work->state->depths[phase][depth];
   const u32 parts = (end - begin + part - 1) / part;
   u32 at = 0;
-  if (warp.lane == 0) at = atomicAdd(&state.cut, parts);
+  if (lane == 0) at = atomicAdd(&state.cut, parts);
   at = __shfl_sync(all_lanes, at, 0);
   if (at > queue.cut || parts > queue.cut - at) {
     // Places that were taken but do not suffice hold empty tasks.
     for (u32 i = at; i < queue.cut; ++i) {
-      if (warp.lane < words) queue.tasks[static_cast<u64>(i) * words + warp.lane] = warp.lane == 1 || warp.lane == 2 ? 0 : word;
+      if (lane < words) queue.tasks[static_cast<u64>(i) * words + lane] = lane == 1 || lane == 2 ? 0 : word;
     }
     return false;
   }
   for (u32 i = 0; i < parts; ++i) {
     u32 own = word;
-    if (warp.lane == 1) own = begin + i * part;
-    if (warp.lane == 2) own = min(end, begin + i * part + part);
-    if (warp.lane < words) queue.tasks[static_cast<u64>(at + i) * words + warp.lane] = own;
+    if (lane == 1) own = begin + i * part;
+    if (lane == 2) own = min(end, begin + i * part + part);
+    if (lane < words) queue.tasks[static_cast<u64>(at + i) * words + lane] = own;
   }
   return true;
 }
@@ -88,7 +94,7 @@ __device__ __noinline__ bool put_tasks(Warp& warp, u32 phase, u32 depth, u32 wor
 // Does the same for loops below anchors, whose kernel has no code for them: the reserve has a place for each.
 template <u32 words>
 __device__ __forceinline__ void put_all(Warp& warp, u32 word, u32 size, u32 part) {
-  if (size == 0 || put_tasks<words>(warp, 0, 1, word, 0, size, part)) return;
+  if (size == 0 || put_tasks<words>(&warp.work, 0, 1, word, 0, size, part)) return;
   const MadeQueue& queue = warp.work.queues[0][1];
   u32 at = 0;
   if (warp.lane == 0) at = queue.cut + atomicAdd(&warp.work.state->depths[0][1].reserved, 1U);
@@ -113,56 +119,50 @@ __device__ __forceinline__ i64 long_of(u32 low, u32 high) { return static_cast<i
 
 // --- sets that loops read again ---
 
-// How many of two entries a lane, from place `at` of a list on, lie below `end`.
-__device__ __forceinline__ u32 entries_below(const Warp& warp, u32 at, u32 end, const bool (&in)[2]) {
-  return __popc(__ballot_sync(all_lanes, in[0] && at + warp.lane < end)) +
-         __popc(__ballot_sync(all_lanes, in[1] && at + 32 + warp.lane < end));
+// Appends an id of each lane that has one to a set of `count`, as far as there is room.
+__device__ __forceinline__ void append(const Warp& warp, u32* set, u32 room, u32& count, u32 id, bool in) {
+  const u32 mask = __ballot_sync(all_lanes, in);
+  const u32 own = count + __popc(mask & ((1U << warp.lane) - 1));
+  if (in && own < room) set[own] = id;
+  count += __popc(mask);
 }
 
-// Appends ids to a set of `count`, as far as there is room.
-__device__ __forceinline__ void append(const Warp& warp, u32* set, u32 room, u32& count, const u32 (&id)[2],
-                                       const bool (&in)[2]) {
+// The part of a set that belongs to each lane. Those of all lanes lie end to end, in their order.
+__device__ __forceinline__ List part_of_set(const Warp& warp, const u32* set, u32 count) {
+  u32 end = count;
 #pragma unroll
-  for (u32 i = 0; i < 2; ++i) {
-    const u32 mask = __ballot_sync(all_lanes, in[i]);
-    const u32 own = count + __popc(mask & ((1U << warp.lane) - 1));
-    if (in[i] && own < room) set[own] = id[i];
-    count += __popc(mask);
+  for (u32 offset = 1; offset < 32; offset *= 2) {
+    const u32 other = __shfl_up_sync(all_lanes, end, offset);
+    if (warp.lane >= offset) end += other;
   }
+  return set_of(set + (end - count), count);
 }
 
 // Takes words from the pool. Returns null if it is full.
-__device__ __forceinline__ u32* take_words(Warp& warp, u32 words) {
+__device__ __forceinline__ u32* take_words(const MadeLaunch& work, u32 words) {
   u32 at = 0;
-  if (warp.lane == 0) {
-    at = atomicAdd(&warp.work.state->pool, words);
-    if (at > warp.work.pool_words || words > warp.work.pool_words - at) {
+  if (threadIdx.x % 32 == 0) {
+    at = atomicAdd(&work.state->pool, words);
+    if (at > work.pool_words || words > work.pool_words - at) {
       // A sum of requests beyond 32 bits would wrap, so the cursor goes back.
-      atomicSub(&warp.work.state->pool, words);
-      warp.work.state->full = 1;
+      atomicSub(&work.state->pool, words);
+      work.state->full = 1;
       at = none;
     }
   }
   at = __shfl_sync(all_lanes, at, 0);
-  return at == none ? nullptr : warp.work.pool + at;
+  return at == none ? nullptr : work.pool + at;
 }
 
-// Copies a set that a warp has found to the pool, where other warps can read it. Returns null if the pool is full.
-__device__ __noinline__ u32* to_pool(Warp& warp, const u32* set, u32 count) {
-  u32* to = take_words(warp, count);
-  for (u32 i = warp.lane; to != nullptr && i < count; i += 32) to[i] = set[i];
+// A set that a warp has found, in the pool, where other warps can read it. It is empty if the pool is full.
+__device__ __noinline__ List in_pool(const MadeLaunch* work, List set) {
+  if (set.count == 0 || (set.ids >= work->pool && set.ids < work->pool + work->pool_words)) return set;
+  u32* to = take_words(*work, set.count);
+  if (to == nullptr) set.count = 0;
+  for (u32 i = threadIdx.x % 32; i < set.count; i += 32) to[i] = set.ids[i];
+  set.ids = to;
   __syncwarp();
-  return to;
-}
-
-// Merges two ascending runs, of `first` and `count` - `first` ids. Rarely needed: the batch adds entries to the list read.
-__device__ __noinline__ void merge_runs(const Warp& warp, const u32* from, u32 first, u32 count, u32* to) {
-  for (u32 i = warp.lane; i < count; i += 32) {
-    const u32 id = from[i];
-    const u32 place = i < first ? i + lower_bound(from + first, count - first, id) : i - first + lower_bound(from, first, id);
-    to[place] = id;
-  }
-  __syncwarp();
+  return set;
 }
 
 // --- the end ---
@@ -179,7 +179,7 @@ __device__ inline void finish(Warp& warp) {
       const u64 high = (total < 0 ? ~0ULL : 0ULL) + (before + low < before ? 1 : 0);
       if (high != 0) atomicAdd(&to.high, high);
     }
-    if (overflow || warp.work.state->full != 0) to.overflow = 1;
+    if (overflow || warp.work.state->full != 0 || warp.work.merged.state[1] != 0) to.overflow = 1;
     if (warp.clocks[p] != 0) atomicAdd(&to.clocks, static_cast<u64>(warp.clocks[p]));
   }
   const u32 hits = __reduce_add_sync(all_lanes, warp.hits);

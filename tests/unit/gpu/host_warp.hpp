@@ -95,6 +95,7 @@ T value_of(unsigned long long bits) {
 
 }  // namespace host_warp
 
+inline void __syncthreads() { host_warp::exchange(host_warp::Operation::sync, 0); }
 inline void __syncwarp() { host_warp::exchange(host_warp::Operation::sync, 0); }
 template <class T>
 T __shfl_sync(unsigned, T value, unsigned lane) {

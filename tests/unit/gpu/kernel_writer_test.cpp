@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <set>
@@ -14,6 +15,7 @@
 #include "deltamatch/error.hpp"
 #include "gpu/made/compiler.hpp"
 #include "gpu/made/made_launch.hpp"
+#include "gpu/made/plan_shape.hpp"
 #include "unit/estimate/support.hpp"
 
 namespace deltamatch::gpu {
@@ -83,7 +85,13 @@ TEST(KernelWriter, TasksFitAWarp) {
       EXPECT_LE(made.ways.size(), made_ways);
       EXPECT_LE(made.depths, made_depths);
       EXPECT_GT(made.depths, 1U);
-      EXPECT_EQ(made.sets > 0, reuse == GpuReuse::always);
+      const std::uint32_t kept = PlanShape(flat, program).kept_sets();
+      EXPECT_EQ(kept > 0, reuse == GpuReuse::always);
+      // Others are those that tasks range over, and what lists have in common.
+      EXPECT_GT(made.sets, 0U);
+      EXPECT_GE(made.sets, kept);
+      EXPECT_GT(made.meetings, 0U);
+      EXPECT_LE(made.bitmaps, made_bitmaps);
     }
   }
 }
