@@ -50,6 +50,12 @@ class Unreachable : public Error {
   using Error::Error;
 };
 
+/// Brokers that failed were asked as often as it makes sense. Nothing was done, and the request may be repeated later.
+class GivenUp : public Error {
+ public:
+  using Error::Error;
+};
+
 /// Another instance of the same application has taken over. This one must stop, because it can never commit again.
 class Fenced : public Error {
  public:

@@ -200,8 +200,8 @@ void Transactions::State::commit(const PutRecords& put, const Offsets& offsets, 
           {{"try", std::to_string(tries)}, {"error", RdKafka::err2str(failure.code)}, {"message", text}});
       const auto pause = std::min(10ms * (1 << tries), 1000ms);
       if (tries == most_tries || Clock::now() + pause >= deadline) {
-        throw Error("kafka", fmt::format("no transaction could be committed in {} tries: {}", tries, text),
-                    "start the service again; nothing of the transaction is visible");
+        throw GivenUp("kafka", fmt::format("no transaction could be committed in {} tries: {}", tries, text),
+                      "start the service again; nothing of the transaction is visible");
       }
       std::this_thread::sleep_for(pause);
       ++tries;

@@ -38,13 +38,24 @@ class SlotThreads::Worker {
 
   void run(const std::stop_token& stop) {
     try {
-      while (const std::optional<Step> step = state_.next_step(slot_, stop)) carry_out(*step, stop);
+      while (const std::optional<Step> step = state_.next_step(slot_, stop)) try_out(*step, stop);
     } catch (...) {
       state_.fail(std::current_exception());
     }
   }
 
  private:
+  /// Carries the step out once the brokers answer.
+  void try_out(const Step& step, const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      try {
+        return carry_out(step, stop);
+      } catch (const kafka::Unreachable& error) {
+        journal_.tell(Level::warn, "waiting for the brokers", {{"why", error.what()}});
+      }
+    }
+  }
+
   void carry_out(const Step& step, const std::stop_token& stop) {
     switch (step.kind) {
       case Step::Kind::read_cuts:
@@ -91,6 +102,9 @@ class SlotThreads::Worker {
       return state_.fenced(slot_);
     } catch (const kafka::OutcomeUnknown&) {
       transactions_.reset();
+      return state_.uncertain(slot_);
+    } catch (const kafka::GivenUp& error) {
+      journal_.tell(Level::warn, "waiting for the brokers", {{"why", error.what()}});
       return state_.uncertain(slot_);
     }
     for (std::size_t s = 0; s < part->alerts.size(); ++s) {

@@ -38,4 +38,8 @@ struct StartupContext {
   std::span<const MadeQuery> made{};  ///< in the order in which the changes took effect
 };
 
+/// Calls `attempt` until it throws no kafka::Unreachable, and tells the journal each time. Throws what a stop requires:
+/// StartupCancelled.
+void until_answered(const StartupContext& context, const std::function<void()>& attempt);
+
 }  // namespace deltamatch::ingest

@@ -123,6 +123,7 @@ void Worker::Impl::run(const std::stop_token& stop, const std::function<void()>&
     const std::jthread claims([this](const std::stop_token& done) { write_claims(done); });
     ready();
     work(stop);
+    if (end.stop_requested()) throw StartupCancelled();
   } catch (const StartupCancelled&) {
     journal.tell(Level::warn, "the worker stopped before it had left",
                  {{"effect", "other workers take over what it has not published"}});
@@ -144,7 +145,7 @@ void Worker::Impl::work(const std::stop_token& stop) {
 /// Does one thing. Returns false if there is nothing to do.
 bool Worker::Impl::step() {
   if (const std::optional<Step> wanted = state.engine_step()) {
-    if (wanted->kind == Step::Kind::restart) restart(wanted->batch);
+    if (wanted->kind == Step::Kind::restart) until_answered(starting, [&] { restart(wanted->batch); });
     return true;
   }
   return (leads && leader.advance()) || follow();

@@ -77,7 +77,7 @@ void WorkerLeader::carry_out(const LeaderStep& step) {
       initialise();
       break;
     case LeaderStep::Kind::read_cuts:
-      read_cuts();
+      until_answered(context_, [this] { read_cuts(); });
       break;
     case LeaderStep::Kind::commit:
       commit(*step.cut);
@@ -88,22 +88,18 @@ void WorkerLeader::carry_out(const LeaderStep& step) {
 }
 
 void WorkerLeader::initialise() {
-  for (;;) {
-    try {
-      transactions_.emplace(context_.cluster, context_.options.transaction_timeout, Clock::now() + short_patience);
-      break;
-    } catch (const kafka::Unreachable& error) {
-      if (context_.stop.stop_requested()) throw StartupCancelled();
-      context_.journal.tell(Level::warn, "waiting for the brokers", {{"why", error.what()}});
-    }
-  }
-  transactions_->must_be_there(output_topics(context_.options), Clock::now() + short_patience);
+  until_answered(context_, [&] {
+    transactions_.emplace(context_.cluster, context_.options.transaction_timeout, Clock::now() + short_patience);
+    transactions_->must_be_there(output_topics(context_.options), Clock::now() + short_patience);
+  });
   state_.with_leader([](auto& leader) { leader.initialised(); });
 }
 
 void WorkerLeader::read_cuts() {
   reader_.reset();  // it may have read past the cuts
   rest_.reset();
+  failure_.reset();
+  full_ = false;
   input_ = std::make_unique<kafka::Input>(context_.cluster, context_.options.input, output_topics(context_.options));
   kafka::CommitLog commits(context_.cluster);
   std::optional<CommitPoint> last = commits.last(Clock::now() + patience);
@@ -133,6 +129,8 @@ void WorkerLeader::commit(const workers::Cut& cut) {
       return Answer::fenced;
     } catch (const kafka::OutcomeUnknown&) {
       return Answer::uncertain;
+    } catch (const kafka::GivenUp&) {  // it is committed once the brokers answer
+      return Answer::uncertain;
     }
   });
 }
@@ -144,8 +142,8 @@ bool WorkerLeader::propose() {
   const std::optional<workers::Cut> last = state_.with_leader([](auto& leader) { return leader.last(); });
   if (!last) return propose_first(outlook);
   if (!outlook.current || outlook.newest != last->batch()) return false;
-  if (failure_) {
-    if (outlook.published < outlook.newest) return false;
+  const bool all_published = outlook.published == outlook.newest;
+  if (failure_ && all_published) {
     throw Error(
         ErrorKind::record, fmt::format("{} at offset {}", to_string(failure_->at), failure_->offset),
         fmt::format("{}: {}", reject_name(failure_->reason), failure_->message),
@@ -153,7 +151,7 @@ bool WorkerLeader::propose() {
         "is read (format, columns, ids, time_unit, input.max_ahead). Without a change, the next leader ends here again");
   }
   // What a dead worker owes keeps the others back until its slots are taken over.
-  const bool waits = outlook.newest - outlook.published >= (full_ ? most_ahead : 1);
+  const bool waits = failure_ || outlook.newest - outlook.published >= (full_ ? most_ahead : 1);
   if (waits && outlook.take_overs == 0) return false;
   // Parts that are published later are matched again with the queries of their batch. Only one configuration has them.
   if (engine_.queries() != last->mark.queries && outlook.published < outlook.newest) return false;
@@ -190,7 +188,7 @@ bool WorkerLeader::next_input(const WorkerState::Outlook& outlook, InputBatch& b
     batch = std::move(*std::exchange(rest_, std::nullopt));
     return true;
   }
-  if (reads_ && !reader_) begin_reading();
+  if (reads_ && !reader_) until_answered(context_, [this] { begin_reading(); });
   if (reads_ && !fresh_) {
     switch (reader_->next_within(batch, input_wait)) {
       case Arrival::batch:

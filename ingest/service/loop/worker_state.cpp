@@ -131,7 +131,10 @@ void WorkerState::fenced(workers::Slot slot) {
 
 bool WorkerState::wait_for_cut(std::uint64_t batch, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  return changed_.wait(lock, stop, [&] { return !protocol_.cuts().empty() && protocol_.cuts().newest() >= batch; });
+  const auto is_there = [&] { return !protocol_.cuts().empty() && protocol_.cuts().newest() >= batch; };
+  static_cast<void>(changed_.wait(lock, stop, [&] { return failure_ || is_there(); }));
+  if (failure_) std::rethrow_exception(failure_);
+  return is_there();
 }
 
 void WorkerState::check() {
@@ -203,6 +206,7 @@ void WorkerState::lead(bool leads) {
     if (leads == leader_.has_value()) return;
     if (leads) {
       leader_.emplace();
+      listens_since_ = Clock::now();
     } else {
       leader_.reset();
     }
@@ -227,7 +231,11 @@ WorkerState::Outlook WorkerState::outlook(Clock::time_point now) {
   std::vector<std::uint64_t> progress;
   for (workers::Slot slot = 0; slot < slots_; ++slot) progress.push_back(protocol_.progress_of(slot));
   const std::vector<workers::Place> last = cuts.empty() ? std::vector<workers::Place>() : cuts.last().places;
-  const std::vector<workers::Member> members = roll_.members(last, slots_, now);
+  std::vector<workers::Member> members = roll_.members(last, slots_, now);
+  // A leader that has just begun, or was paused, has not heard of all that live.
+  if (now - looked_ > workers::Roll::delay) listens_since_ = std::max(listens_since_, now);
+  looked_ = now;
+  if (!cuts.empty() && now - listens_since_ < workers::Roll::delay) trust_all(members, progress);
   outlook.places = workers::next_places(cuts, progress, members);
   for (std::size_t slot = 0; slot < outlook.places.size(); ++slot) {
     const workers::Change change = outlook.places[slot].change;
@@ -236,6 +244,20 @@ WorkerState::Outlook WorkerState::outlook(Clock::time_point now) {
     outlook.take_overs += change == workers::Change::take_over ? 1 : 0;
   }
   return outlook;
+}
+
+/// Adds whoever has slots or owes parts, and lets nobody want any. The caller holds the mutex.
+void WorkerState::trust_all(std::vector<workers::Member>& members, const std::vector<std::uint64_t>& progress) const {
+  const auto trust = [&](const std::string& worker) {
+    if (std::ranges::find(members, worker, &workers::Member::worker) == members.end())
+      members.push_back({.worker = worker, .wanted = {}, .keeps_up = false});
+  };
+  const workers::CutBook& cuts = protocol_.cuts();
+  for (workers::Member& member : members) member.wanted.clear();
+  for (const workers::Place& place : cuts.last().places) trust(place.worker);
+  for (workers::Slot slot = 0; slot < slots_; ++slot) {
+    for (const std::string& worker : cuts.owing(slot, progress[slot])) trust(worker);
+  }
 }
 
 std::optional<std::uint64_t> WorkerState::at() const {

@@ -56,7 +56,7 @@ class WorkerState {
   void published(workers::Slot slot, std::uint64_t batch);
   void uncertain(workers::Slot slot);
   void fenced(workers::Slot slot);
-  /// Waits until a cut of at least this batch was read. Returns false if `stop` was requested.
+  /// Waits until a cut of at least this batch was read. Returns false if `stop` was requested. Rethrows what fail() got.
   bool wait_for_cut(std::uint64_t batch, const std::stop_token& stop);
 
   // For the engine's thread.
@@ -112,6 +112,7 @@ class WorkerState {
  private:
   void advance();
   void forget_published(workers::Slot slot);
+  void trust_all(std::vector<workers::Member>& members, const std::vector<std::uint64_t>& progress) const;
   template <class Tell>
   void tell(Tell&& what);
 
@@ -122,6 +123,8 @@ class WorkerState {
   workers::WorkerProtocol protocol_;  // guarded by mutex_, like all below
   std::optional<workers::LeaderProtocol> leader_;
   workers::Roll roll_;
+  Clock::time_point listens_since_{};  // to claims, as a leader
+  Clock::time_point looked_{};         // the last outlook
   struct Waiting {
     std::shared_ptr<const SlotPart> part;
     Clock::time_point since;

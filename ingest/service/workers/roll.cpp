@@ -64,6 +64,11 @@ std::vector<Member> Roll::members(const std::vector<Place>& places, std::uint32_
     members.push_back({.worker = name, .wanted = {}, .keeps_up = keeps_up});
     if (keeps_up && !heard.claim.spare) candidates.push_back(name);
   }
+  if (candidates.empty()) {  // better a spare than one that leaves
+    for (const Member& member : members) {
+      if (member.keeps_up) candidates.push_back(member.worker);
+    }
+  }
   const std::vector<std::vector<Slot>> wanted = balanced(places.empty() ? std::vector<Place>(slots) : places, candidates);
   for (std::size_t c = 0; c < candidates.size(); ++c)
     std::ranges::find(members, candidates[c], &Member::worker)->wanted = wanted[c];

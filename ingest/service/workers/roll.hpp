@@ -36,8 +36,8 @@ class Roll {
   void published(std::uint64_t least, Time now);
   void heard(const Claim& claim, Time now);
 
-  /// The living workers by name. They want slots as balanced() says. A spare wants none, and neither does a worker that leaves,
-  /// does not keep up or matches by other rules. `places` may be empty: nobody has a slot.
+  /// The living workers by name. They want slots as balanced() says. A spare wants none unless nobody else does. Neither does a
+  /// worker that leaves, does not keep up or matches by other rules. `places` may be empty: nobody has a slot.
   [[nodiscard]] std::vector<Member> members(const std::vector<Place>& places, std::uint32_t slots, Time now) const;
   /// Whether all living workers leave.
   [[nodiscard]] bool all_leave(Time now) const;

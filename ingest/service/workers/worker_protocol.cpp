@@ -93,7 +93,7 @@ std::optional<Apply> WorkerProtocol::next_batch() const {
 void WorkerProtocol::cut(const Cut& cut) {
   cuts_.add(cut);
   compare(cut.batch());
-  cuts_.forget_before(at_ ? std::min(least_progress(), *at_) : least_progress());
+  if (at_) cuts_.forget_before(std::min(least_progress(), *at_));  // a restart reads on from an older batch
 }
 
 void WorkerProtocol::progress(Slot slot, std::uint64_t batch) {

@@ -127,7 +127,7 @@ void read_workers(Section section, ingest::WorkersOptions& workers) {
   section.flag("spare", workers.spare);
   section.text("name", workers.name);
   section.finish();
-  if (workers.slots == 0 && (workers.spare || !workers.name.empty()))
+  if (!section.has("slots") && (workers.spare || !workers.name.empty()))
     section.refuse("there are no slots", "set slots, as all instances of the application do: slots: 16");
 }
 

@@ -119,6 +119,12 @@ TEST_F(RollTest, SparesAndThoseWhoLeaveWantNothing) {
   EXPECT_FALSE(member("c")->keeps_up);
 }
 
+TEST_F(RollTest, ASpareWantsSlotsIfNobodyElseDoes) {
+  claim("a", 0, false, true);
+  claim("s", 0, true);
+  EXPECT_EQ(member("s", places_of({"a", "a", "a", "a"}))->wanted.size(), 4U);
+}
+
 TEST_F(RollTest, KnowsWhetherAllLeave) {
   EXPECT_TRUE(roll_.all_leave(now_));
   claim("a", 0, false, true);
