@@ -1,8 +1,11 @@
 #include "ingest/service/loop/batch_end.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "deltamatch/error.hpp"
 #include "ingest/batch/refusals.hpp"
 
 namespace deltamatch::ingest {
@@ -65,6 +68,13 @@ Leftover end_where_taken(const CommitPoint& last, InputBatch& batch, const Batch
     left.failure = batch.failure;
   }
   return left;
+}
+
+void throw_for(const BadRecord& failure) {
+  throw Error(ErrorKind::record, fmt::format("{} at offset {}", to_string(failure.at), failure.offset),
+              fmt::format("{}: {}", reject_name(failure.reason), failure.message),
+              "set input.on_error to skip or dead-letter to pass over it; or, if the record is right, change how its topic "
+              "is read (format, columns, ids, time_unit, input.max_ahead). Without a change, the next start ends here again");
 }
 
 }  // namespace deltamatch::ingest

@@ -28,4 +28,7 @@ struct Leftover {
 /// the mark of the batch before. O(updates).
 [[nodiscard]] Leftover end_where_taken(const CommitPoint& last, InputBatch& batch, const BatchResult& result);
 
+/// Throws Error(record) for the record that stops the service.
+[[noreturn]] void throw_for(const BadRecord& failure);
+
 }  // namespace deltamatch::ingest

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ingest/service/alert/alert_text.hpp"
+#include "ingest/service/loop/transaction_records.hpp"
 #include "ingest/service/state/publish_progress.hpp"
 
 namespace deltamatch::ingest {
@@ -32,28 +33,18 @@ void LargeBatch::publish(kafka::Transactions& transactions, std::chrono::millise
                          const std::function<void()>& progressed) {
   pass_published();
   for (bool complete = false; !complete;) {
-    const auto start = Clock::now();
-    const unsigned aborted = transactions.aborted();
-    const auto count = [&](Metrics::Outcome outcome) {
-      if (metrics_ == nullptr) return;
-      metrics_->transaction(outcome, std::chrono::duration<double>(Clock::now() - start).count(),
-                            transactions.aborted() - aborted);
-    };
-    try {
-      const auto put_records = [&](kafka::RecordTaker& taker) { return complete = put(taker); };
-      transactions.commit_streamed(put_records, mark_.ends, start + give_up_after);
-    } catch (const kafka::TooLarge& refusal) {
-      complete = false;
-      shorten(refusal);
-      continue;
-    } catch (const kafka::Fenced&) {
-      count(Metrics::Outcome::fenced);
-      throw;
-    } catch (...) {
-      count(Metrics::Outcome::failed);
-      throw;
-    }
-    count(Metrics::Outcome::committed);
+    count_transaction(transactions, metrics_, [&] {
+      for (bool done = false; !done;) {
+        try {
+          transactions.commit_streamed([&](kafka::RecordTaker& taker) { return complete = put(taker); }, mark_.ends,
+                                       Clock::now() + give_up_after);
+          done = true;
+        } catch (const kafka::TooLarge& refusal) {
+          complete = false;
+          shorten(refusal);
+        }
+      }
+    });
     settle();
     progressed();
   }

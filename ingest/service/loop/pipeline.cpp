@@ -176,12 +176,7 @@ void Pipeline::throw_ending() const {
                 "raise the query's budget, or set its budget.then to suspend to let the other queries go on. Without a change, "
                 "the next start ends here again");
   }
-  if (failure_) {
-    throw Error(ErrorKind::record, fmt::format("{} at offset {}", to_string(failure_->at), failure_->offset),
-                fmt::format("{}: {}", reject_name(failure_->reason), failure_->message),
-                "set input.on_error to skip or dead-letter to pass over it; or, if the record is right, change how its topic "
-                "is read (format, columns, ids, time_unit, input.max_ahead). Without a change, the next start ends here again");
-  }
+  if (failure_) throw_for(*failure_);
 }
 
 /// Processes a batch, and what is left of it if it was cut. Returns false if the service should stop and a part was therefore

@@ -156,7 +156,7 @@ class SlotThreads::Worker {
       taker.put({progress_topic_, key, progress, {}, static_cast<std::int32_t>(slot_)});
       return true;
     };
-    count_transaction(*transactions_, metrics_, [&] {
+    count_transaction(*transactions_, &metrics_, [&] {
       for (;;) {
         try {
           return transactions_->commit_streamed(put, {}, deadline);

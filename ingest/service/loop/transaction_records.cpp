@@ -53,7 +53,7 @@ void TransactionRecords::add_mark(const std::string& topic, std::string text, st
 void TransactionRecords::commit(kafka::Transactions& transactions, const Offsets& ends, std::chrono::milliseconds give_up_after,
                                 const std::function<void()>& before_end) {
   const auto deadline = Clock::now() + give_up_after;
-  count_transaction(transactions, metrics_, [&] {
+  count_transaction(transactions, &metrics_, [&] {
     for (;;) {
       try {
         return transactions.commit(records_, ends, deadline, before_end);
@@ -95,11 +95,13 @@ bool TransactionRecords::shorten(std::size_t refused) {
   return true;
 }
 
-void count_transaction(const kafka::Transactions& transactions, Metrics& metrics, const std::function<void()>& commit) {
+void count_transaction(const kafka::Transactions& transactions, Metrics* metrics, const std::function<void()>& commit) {
   const auto start = Clock::now();
   const unsigned aborted = transactions.aborted();
   const auto count = [&](Metrics::Outcome outcome) {
-    metrics.transaction(outcome, std::chrono::duration<double>(Clock::now() - start).count(), transactions.aborted() - aborted);
+    if (metrics == nullptr) return;
+    metrics->transaction(outcome, std::chrono::duration<double>(Clock::now() - start).count(),
+                         transactions.aborted() - aborted);
   };
   try {
     commit();

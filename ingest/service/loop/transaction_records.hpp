@@ -60,7 +60,7 @@ class TransactionRecords {
   RecordMemory memory_;
 };
 
-/// Calls `commit`, and counts the transaction with its outcome.
-void count_transaction(const kafka::Transactions& transactions, Metrics& metrics, const std::function<void()>& commit);
+/// Calls `commit`, and counts the transaction with its outcome. `metrics` may be null: nothing is counted.
+void count_transaction(const kafka::Transactions& transactions, Metrics* metrics, const std::function<void()>& commit);
 
 }  // namespace deltamatch::ingest

@@ -96,9 +96,7 @@ struct Worker::Impl {
   std::optional<std::uint64_t> saved_batch;
 
   mutable std::mutex mutex;
-  GraphStatistics graph;  // guarded by mutex, like all below
-  std::uint64_t published = 0;
-  Clock::time_point moved = Clock::now();  // when `published` moved, or nothing waited
+  GraphStatistics graph;  // guarded by mutex
 };
 
 void Worker::Impl::run(const std::stop_token& stop, const std::function<void()>& ready) {
@@ -289,20 +287,18 @@ WorkerStatus Worker::status() const {
   std::tie(status.waiting, status.waiting_bytes) = impl.state.backlog();
   status.gate_seconds = impl.state.gate_seconds();
   status.wrong_digests = impl.state.wrong_digests();
-  const std::scoped_lock lock(impl.mutex);
-  status.graph = impl.graph;
-  if (status.published != impl.published || status.cut <= status.published) {
-    impl.published = status.published;
-    impl.moved = Clock::now();
+  {
+    const std::scoped_lock lock(impl.mutex);
+    status.graph = impl.graph;
   }
+  const auto waiting = impl.state.waiting_for(Clock::now());
   if (status.cut == 0) {
     status.waits = "no cut of the workers is there yet";
   } else if (!status.batch) {
     status.waits = "loading a graph";
-  } else if (Clock::now() - impl.moved >= stalled_after) {
-    status.waits =
-        fmt::format("no slot was published for {} s, although batch {} is waiting",
-                    std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - impl.moved).count(), status.published + 1);
+  } else if (waiting && *waiting >= stalled_after) {
+    status.waits = fmt::format("no slot was published for {} s, although batch {} is waiting",
+                               std::chrono::duration_cast<std::chrono::seconds>(*waiting).count(), status.published + 1);
   }
   return status;
 }

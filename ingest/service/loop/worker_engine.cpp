@@ -111,13 +111,18 @@ WorkerEngine::Taken WorkerEngine::follow(const workers::Cut& cut, const std::vec
   base_->engine.take_share(Share(slots_, slots));
   Taken taken;
   std::vector<BadRecord> letters;
-  recutter_->repeat(cut.mark, [&](InputBatch& batch) {
-    BatchOptions how;
-    how.on_reject = OnReject::skip;
-    how.record_by_record = true;
-    taken.result = standing_->process(batch.updates, how).value();
-    letters = letters_of(batch, taken.result, context_.options.input.on_error);
-  });
+  try {
+    recutter_->repeat(cut.mark, [&](InputBatch& batch) {
+      BatchOptions how;
+      how.on_reject = OnReject::skip;
+      how.record_by_record = true;
+      taken.result = standing_->process(batch.updates, how).value();
+      letters = letters_of(batch, taken.result, context_.options.input.on_error);
+    });
+  } catch (const OtherDigest&) {  // what follows from that, the rules of the workers say
+    recutter_.reset();
+    base_->mark = cut.mark;
+  }
   taken.parts = parts(slots, std::move(letters));
   return taken;
 }

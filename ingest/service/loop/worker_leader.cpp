@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "deltamatch/error.hpp"
-#include "ingest/batch/refusals.hpp"
 #include "ingest/service/kafka/commit_log.hpp"
 #include "ingest/service/loop/begin_reading.hpp"
 #include "ingest/service/loop/service.hpp"
@@ -142,14 +141,7 @@ bool WorkerLeader::propose() {
   const std::optional<workers::Cut> last = state_.with_leader([](auto& leader) { return leader.last(); });
   if (!last) return propose_first(outlook);
   if (!outlook.current || outlook.newest != last->batch()) return false;
-  const bool all_published = outlook.published == outlook.newest;
-  if (failure_ && all_published) {
-    throw Error(
-        ErrorKind::record, fmt::format("{} at offset {}", to_string(failure_->at), failure_->offset),
-        fmt::format("{}: {}", reject_name(failure_->reason), failure_->message),
-        "set input.on_error to skip or dead-letter to pass over it; or, if the record is right, change how its topic "
-        "is read (format, columns, ids, time_unit, input.max_ahead). Without a change, the next leader ends here again");
-  }
+  if (failure_ && outlook.published == outlook.newest) throw_for(*failure_);
   // What a dead worker owes keeps the others back until its slots are taken over.
   const bool waits = failure_ || outlook.newest - outlook.published >= (full_ ? most_ahead : 1);
   if (waits && outlook.take_overs == 0) return false;

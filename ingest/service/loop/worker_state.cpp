@@ -21,9 +21,12 @@ template <class Tell>
 void WorkerState::tell(Tell&& what) {
   {
     const std::scoped_lock lock(mutex_);
+    const bool waited = waits();
+    const std::uint64_t published = protocol_.least_progress();
     what();
     advance();
     ++events_;
+    if (!waited || protocol_.least_progress() != published) moved_ = Clock::now();
   }
   changed_.notify_all();
 }
@@ -82,9 +85,12 @@ void WorkerState::forget_published(workers::Slot slot) {
   for (auto part = parts_.lower_bound({slot, 0}); part != end; part = parts_.erase(part)) bytes_ -= part->second.part->bytes();
 }
 
-void WorkerState::claim(const workers::Claim& claim) {
+void WorkerState::claim(const workers::Claim& claim, Clock::time_point now) {
   const std::scoped_lock lock(mutex_);
-  roll_.heard(claim, Clock::now());
+  roll_.heard(claim, now);
+  if (claim.worker != worker_) return;
+  if (now - heard_itself_ > workers::Roll::delay) listens_since_ = now;
+  heard_itself_ = now;
 }
 
 void WorkerState::fail(std::exception_ptr failure) {
@@ -192,6 +198,7 @@ void WorkerState::applied(const workers::Apply& batch, const RunningDigest& dige
 
 void WorkerState::applied_ahead(const workers::Cut& cut, SlotParts parts) {
   tell([&] {
+    if (!protocol_.at() || *protocol_.at() + 1 != cut.batch()) return;  // a restart was wanted meanwhile
     std::vector<workers::Slot> matched;
     for (auto& [slot, part] : parts) {
       matched.push_back(slot);
@@ -206,7 +213,6 @@ void WorkerState::lead(bool leads) {
     if (leads == leader_.has_value()) return;
     if (leads) {
       leader_.emplace();
-      listens_since_ = Clock::now();
     } else {
       leader_.reset();
     }
@@ -232,10 +238,9 @@ WorkerState::Outlook WorkerState::outlook(Clock::time_point now) {
   for (workers::Slot slot = 0; slot < slots_; ++slot) progress.push_back(protocol_.progress_of(slot));
   const std::vector<workers::Place> last = cuts.empty() ? std::vector<workers::Place>() : cuts.last().places;
   std::vector<workers::Member> members = roll_.members(last, slots_, now);
-  // A leader that has just begun, or was paused, has not heard of all that live.
-  if (now - looked_ > workers::Roll::delay) listens_since_ = std::max(listens_since_, now);
-  looked_ = now;
-  if (!cuts.empty() && now - listens_since_ < workers::Roll::delay) trust_all(members, progress);
+  // Who has just begun, was paused, or gets nothing from the brokers has not heard of all that live. Its own claim tells.
+  const bool hears = now - heard_itself_ <= workers::Roll::delay && now - listens_since_ >= workers::Roll::delay;
+  if (!cuts.empty() && !hears) trust_all(members, progress);
   outlook.places = workers::next_places(cuts, progress, members);
   for (std::size_t slot = 0; slot < outlook.places.size(); ++slot) {
     const workers::Change change = outlook.places[slot].change;
@@ -312,9 +317,12 @@ std::vector<SlotStatus> WorkerState::slots() const {
   return slots;
 }
 
-std::vector<workers::Slot> WorkerState::own() const {
+/// Whether a batch is cut and not published. The caller holds the mutex.
+bool WorkerState::waits() const { return !protocol_.cuts().empty() && protocol_.cuts().newest() > protocol_.least_progress(); }
+
+std::optional<WorkerState::Clock::duration> WorkerState::waiting_for(Clock::time_point now) const {
   const std::scoped_lock lock(mutex_);
-  return protocol_.own();
+  return waits() ? std::optional(now - moved_) : std::nullopt;
 }
 
 double WorkerState::gate_seconds() const {

@@ -41,7 +41,7 @@ class WorkerState {
   // Told by the readers.
   void cut(const workers::Cut& cut);
   void progress(const workers::SlotProgress& progress);
-  void claim(const workers::Claim& claim);
+  void claim(const workers::Claim& claim, Clock::time_point now = Clock::now());
   /// Ends the worker: the engine's thread rethrows it.
   void fail(std::exception_ptr failure);
 
@@ -104,7 +104,8 @@ class WorkerState {
   /// leave, and all is published.
   [[nodiscard]] bool may_leave(Clock::time_point now) const;
   [[nodiscard]] std::vector<SlotStatus> slots() const;
-  [[nodiscard]] std::vector<workers::Slot> own() const;
+  /// For how long nothing was published, although a batch is cut. Nothing if none waits.
+  [[nodiscard]] std::optional<Clock::duration> waiting_for(Clock::time_point now) const;
   [[nodiscard]] std::uint64_t wrong_digests() const;
   /// How long matched parts have waited until they could be published.
   [[nodiscard]] double gate_seconds() const;
@@ -112,6 +113,7 @@ class WorkerState {
  private:
   void advance();
   void forget_published(workers::Slot slot);
+  [[nodiscard]] bool waits() const;
   void trust_all(std::vector<workers::Member>& members, const std::vector<std::uint64_t>& progress) const;
   template <class Tell>
   void tell(Tell&& what);
@@ -123,8 +125,9 @@ class WorkerState {
   workers::WorkerProtocol protocol_;  // guarded by mutex_, like all below
   std::optional<workers::LeaderProtocol> leader_;
   workers::Roll roll_;
-  Clock::time_point listens_since_{};  // to claims, as a leader
-  Clock::time_point looked_{};         // the last outlook
+  Clock::time_point heard_itself_{};   // its last claim that came back from the brokers
+  Clock::time_point listens_since_{};  // its claims have come back without a gap
+  Clock::time_point moved_{};          // when something was published, or nothing waited
   struct Waiting {
     std::shared_ptr<const SlotPart> part;
     Clock::time_point since;
