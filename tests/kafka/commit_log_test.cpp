@@ -257,6 +257,23 @@ TEST_F(RangesTest, WhatIsMissingIsNamed) {
   EXPECT_THAT(thrown([&] { read(beyond, {{{topic, 0}, 20}}); }), AllOf(HasSubstr("ends at offset 10"), HasSubstr("offset 20")));
 }
 
+// Who follows another reader may know the cut before its own fetch has reached the records.
+TEST_F(RangesTest, RecordsThatItsFetchHasNotReachedAreWaitedFor) {
+  const std::string topic = unique("t");
+  make_topic(topic, 1);
+  Writer writer;
+  writer.write(topic, 0, "0");
+  writer.flush();
+  RangeReader reader(cluster, {{{topic, 0}, 0}});
+  EXPECT_EQ(read(reader, {{{topic, 0}, 1}}), std::vector<std::string>{topic + "[0]@0=0"});
+  std::jthread later([&] {
+    std::this_thread::sleep_for(500ms);
+    writer.write(topic, 0, "1");
+    writer.flush();
+  });
+  EXPECT_EQ(read(reader, {{{topic, 0}, 2}}), std::vector<std::string>{topic + "[0]@1=1"});
+}
+
 TEST_F(RangesTest, StopsWhenToldTo) {
   const std::string topic = unique("t");
   make_topic(topic, 1);
@@ -267,7 +284,7 @@ TEST_F(RangesTest, StopsWhenToldTo) {
   RangeReader reader(cluster, {{{topic, 0}, 0}});
   std::stop_source stop;
   std::jthread later([&] {
-    std::this_thread::sleep_for(300ms);
+    std::this_thread::sleep_for(1500ms);  // the brokers are asked meanwhile, and have the record
     stop.request_stop();
   });
   EXPECT_FALSE(reader.read({{{topic, 0}, 1}}, [](Message&&) { FAIL(); }, stop.get_token()));

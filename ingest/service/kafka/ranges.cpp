@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ingest/service/kafka/partition_reader.hpp"
+#include "ingest/service/kafka/topic_follower.hpp"
 
 namespace deltamatch::ingest::kafka {
 namespace {
@@ -13,6 +14,8 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t least_bytes = 256 << 10;  // the minimum for one partition's queue, however many there are
 constexpr auto report_after = 10s;
+constexpr auto ask_after = 1s;             // without a record; then twice as long each time
+constexpr auto ask_patience = 2s;          // for the answer
 constexpr std::size_t record_bytes = 512;  // approximate memory of librdkafka for a record, without its payload
 
 FetchLimits share_of(std::size_t queue_bytes, std::size_t partitions) {
@@ -23,8 +26,8 @@ FetchLimits share_of(std::size_t queue_bytes, std::size_t partitions) {
 }  // namespace
 
 struct RangeReader::State {
-  State(const Cluster& cluster, const Offsets& start, std::size_t queue_bytes)
-      : reader(cluster, "range", share_of(queue_bytes, start.size())) {
+  State(const Cluster& of, const Offsets& start, std::size_t queue_bytes)
+      : cluster(of), reader(cluster, "range", share_of(queue_bytes, start.size())) {
     add(start);
   }
 
@@ -63,39 +66,60 @@ struct RangeReader::State {
   }
 
   void heed_the_rest(std::uint32_t partition, std::int64_t end);
+  void must_reach(const TopicPartition& name, std::int64_t end);
 
+  const Cluster cluster;
   Reader reader;
   std::map<TopicPartition, std::uint32_t> indices;
   std::vector<std::unique_ptr<rd_kafka_queue_t, decltype(&rd_kafka_queue_destroy)>> queues;
   std::map<std::uint32_t, std::optional<Message>> held_back;
   std::pair<std::uint32_t, std::int64_t> waiting_at{0, -1};
   Clock::time_point waiting_since;
+  Clock::duration ask_again{};
+  Clock::time_point next_ask;
 };
 
 // Called while no record comes. The brokers may be away, or another producer's transaction may be open. Errors that concern no
 // partition arrive in the common queue. A partition that ends before the range would never reach its end.
 void RangeReader::State::heed_the_rest(std::uint32_t partition, std::int64_t end) {
   Message::Handle message(rd_kafka_consumer_poll(reader.client().c(), 0));
-  if (message != nullptr) static_cast<void>(reader.take(std::move(message)));
   const TopicPartition& name = reader.partitions()[partition];
+  if (message != nullptr && reader.take(std::move(message)))
+    throw Error(to_string(name), "a record came in the queue of errors", "start the service again, and report this");
   const std::pair place{partition, reader.seen(partition)};
+  const auto now = Clock::now();
   if (place != waiting_at) {
     waiting_at = place;
-    waiting_since = Clock::now();
-  } else if (Clock::now() >= waiting_since + report_after) {
+    waiting_since = now;
+    ask_again = ask_after;
+    next_ask = now + ask_again;
+  } else if (now >= waiting_since + report_after) {
     reader.client().client_log().tell(
         Level::warn, "kafka_range_waits",
         {{"partition", to_string(name)}, {"read_to", std::to_string(reader.seen(partition))}, {"until", std::to_string(end)}});
-    waiting_since = Clock::now();
+    waiting_since = now;
   }
-  const std::int64_t high = reader.end(name);
-  if (high >= 0 && high < end && reader.seen(partition) >= high) {
-    throw Error(to_string(name),
-                fmt::format("the partition ends at offset {}, but was read to offset {} before: records were lost, or the "
-                            "topic was created anew",
-                            high, end),
-                "restore the topic, or choose an empty state directory and another application name");
+  if (now < next_ask) return;
+  ask_again *= 2;
+  next_ask = now + ask_again;
+  must_reach(name, end);
+}
+
+/// Throws Error if the partition ends before `end`. The brokers are asked, because what the last fetch told may be old.
+void RangeReader::State::must_reach(const TopicPartition& name, std::int64_t end) {
+  std::int64_t high = 0;
+  try {
+    high = bounds_of(cluster, {name}, Clock::now() + ask_patience).front().second;
+  } catch (const Error&) {
+    return;  // the records come once the brokers are back; and what is wrong with the partition, its reader says
   }
+  if (high >= end) return;
+  throw Error(
+      to_string(name),
+      fmt::format("the partition ends at offset {}, but was read to offset {} before: records were lost, or the topic was "
+                  "created anew",
+                  high, end),
+      "restore the topic, or choose an empty state directory and another application name");
 }
 
 RangeReader::RangeReader(const Cluster& cluster, const Offsets& start, std::size_t queue_bytes)
