@@ -137,7 +137,7 @@ void Worker::Impl::work(const std::stop_token& stop) {
     if (!step()) state.wait(longest_wait);
     save_if_due();
   }
-  if (engine.holds() && state.at() == engine.mark().batch && engine.mark().batch <= state.newest_cut()) save();
+  if (engine.holds() && state.confirmed() == engine.mark().batch) save();
 }
 
 /// Does one thing. Returns false if there is nothing to do.
@@ -218,9 +218,7 @@ bool Worker::Impl::follow() {
 void Worker::Impl::save_if_due() {
   const std::chrono::seconds every = options.state.snapshot_every;
   if (every.count() == 0 || Clock::now() - saved < every || !engine.holds()) return;
-  // Only of what is confirmed: a leader's graph may be ahead of the cuts.
-  if (state.at() != engine.mark().batch || engine.mark().batch > state.newest_cut()) return;
-  save();
+  if (state.confirmed() == engine.mark().batch) save();
 }
 
 void Worker::Impl::save() {

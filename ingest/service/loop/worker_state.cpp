@@ -270,6 +270,11 @@ std::optional<std::uint64_t> WorkerState::at() const {
   return protocol_.at();
 }
 
+std::optional<std::uint64_t> WorkerState::confirmed() const {
+  const std::scoped_lock lock(mutex_);
+  return protocol_.confirmed();
+}
+
 std::uint64_t WorkerState::least_progress() const {
   const std::scoped_lock lock(mutex_);
   return protocol_.least_progress();

@@ -94,6 +94,7 @@ class WorkerState {
   [[nodiscard]] Outlook outlook(Clock::time_point now);
 
   [[nodiscard]] std::optional<std::uint64_t> at() const;
+  [[nodiscard]] std::optional<std::uint64_t> confirmed() const;  ///< as WorkerProtocol::confirmed
   [[nodiscard]] std::uint64_t least_progress() const;
   [[nodiscard]] std::uint64_t newest_cut() const;
   /// The mark of the last batch that all slots have published. Nothing if its cut is not held.

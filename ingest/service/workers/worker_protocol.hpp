@@ -92,6 +92,11 @@ class WorkerProtocol {
 
   /// The batch of the engine's graph. Nothing during a restart.
   [[nodiscard]] std::optional<std::uint64_t> at() const noexcept { return at_; }
+  /// The same if the graph is sure to be that of all, and may be saved. Nothing while a leader's graph is ahead of the cuts
+  /// that were read.
+  [[nodiscard]] std::optional<std::uint64_t> confirmed() const {
+    return at_ && !unconfirmed_.contains(*at_) ? at_ : std::nullopt;
+  }
   /// What all slots have published, as far as is known. A worker keeps a snapshot of this batch or an earlier one. 0 without a
   /// cut.
   [[nodiscard]] std::uint64_t least_progress() const;

@@ -58,6 +58,29 @@ TEST_F(WorkerStateTest, OnlyALeaderThatHearsItselfTakesSlotsOver) {
   EXPECT_EQ(state_.outlook(now_).take_overs, 0U);  // the other one lives
 }
 
+TEST_F(WorkerStateTest, ALeadersGraphIsConfirmedOnceItsCutIsRead) {
+  static_cast<void>(state_.engine_step());
+  state_.cut(cut(1));
+  state_.all_read();
+  workers::CutBook book;
+  book.add(cut(1));
+  state_.restarted(0, book);
+  state_.lead(true);
+  state_.applied(state_.next_batch()->first, {}, {});
+  EXPECT_EQ(state_.confirmed(), 1U);
+  state_.applied_ahead(cut(2), {});
+  EXPECT_EQ(state_.at(), 2U);
+  EXPECT_EQ(state_.confirmed(), std::nullopt);
+  state_.cut(cut(2));
+  EXPECT_EQ(state_.confirmed(), 2U);
+  // Another leader was faster, after this one was paused.
+  workers::Cut other = cut(3);
+  other.mark.watermark = 7;
+  state_.applied_ahead(cut(3), {});
+  state_.cut(other);
+  EXPECT_EQ(state_.confirmed(), std::nullopt);
+}
+
 TEST_F(WorkerStateTest, KeepsTheCutsThatAreReadDuringARestart) {
   EXPECT_TRUE(state_.engine_step());  // to read all
   state_.cut(cut(1));
