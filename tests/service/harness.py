@@ -39,12 +39,13 @@ def program(*arguments, check=True, **more):
 class Broker:
     """A broker, shared or only for one test."""
 
-    def __init__(self, directory=None, secure_port=None, **settings):
+    def __init__(self, directory=None, secure_port=None, port=None, **settings):
         """`settings` are broker settings, with _ for the dots in their names. With a secure_port, the broker also listens there
-        with SASL_SSL.
+        with SASL_SSL. Without a port, it takes a free one.
         """
         self.directory = directory
-        self.settings = [part for key, value in settings.items() for part in ("--set", f"{key.replace('_', '.')}={value}")]
+        self.settings = [] if port is None else ["--port", str(port)]
+        self.settings += [part for key, value in settings.items() for part in ("--set", f"{key.replace('_', '.')}={value}")]
         if secure_port is not None:
             self.settings += ["--secure-port", str(secure_port)]
             self.secure_address = f"127.0.0.1:{secure_port}"

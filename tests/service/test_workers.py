@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 
-from harness import main, random_updates, ServiceTest
+from harness import edge, main, random_updates, ServiceTest
 from test_edges import options, payment, QUERIES, SCHEMA, START
 
 KILLS = 2 * int(os.environ.get("DELTAMATCH_KILLS", "30"))
@@ -79,6 +79,11 @@ class WorkersTest(ServiceTest):
             worker.process.send_signal(signal.SIGTERM)
         for worker in workers:
             self.assertEqual(worker.ended(), 0, worker.log())
+
+    def check_logs(self):
+        """No worker has ended because its graph differs from that of the leader."""
+        for log in self.dir.glob("*.log"):
+            self.assertNotIn("has the digest", log.read_text(errors="replace"), log)
 
     def owners(self, worker):
         """How many slots each worker has, by the beginning of its name."""
@@ -169,6 +174,52 @@ class Workers(WorkersTest):
         self.assertEqual(late.ended(), 78)
         self.assertIn("with other queries than this instance has", late.log())
 
+    def test_what_is_left_of_a_batch_survives_a_take_over(self):
+        self.broker.create(self.input)
+        draw = random.Random(10)
+        first, second = (self.begin(name, graph__window="20m", batch__max_delay="1s") for name in "ab")
+        first.wait(lambda: self.owners(first) == {"a": 2, "b": 2}, "two workers with slots")
+        leader, other = sorted((first, second), key=lambda worker: not worker.status()["worker"]["leads"])
+
+        def with_edge(at):
+            """One edge comes at this place among random updates."""
+            return lambda count: [*random_updates(draw, at), edge(98, 99), *random_updates(draw, count - at - 1)]
+
+        self.produce(1170, draw, timed=True, records=with_edge(0))  # a second after each other
+        self.wait_published(leader)
+        cut = leader.status()["worker"]["cut"]
+        other.process.send_signal(signal.SIGSTOP)  # so nothing is published, and what is left of a batch waits
+        # The next batch has some 75 seconds. In its midst the edge expires, and then it comes again. So the batch is cut there.
+        self.produce(1000, draw, timed=True, records=with_edge(60))
+        leader.wait(lambda: leader.status()["worker"]["cut"] > cut, "the first part of the batch")
+        other.kill()
+        self.wait_published(leader)
+        self.stop_all(leader)
+        self.check_logs()
+        ends = [mark["ends"][self.input]["0"] for mark in self.marks()[cut + 1:]]
+        self.assertTrue(1170 < ends[0] <= 1230 and ends[1] == ends[0], ends)  # a part, and the empty batch of the take-over
+        self.assertGreater(len(self.check_alerts("--window", "20m")), 100)
+
+    def test_a_bad_record_is_told_after_a_take_over(self):
+        self.broker.create(self.input)
+        draw = random.Random(11)
+        first, second = (self.begin(name) for name in "ab")
+        first.wait(lambda: self.owners(first) == {"a": 2, "b": 2}, "two workers with slots")
+        leader, other = sorted((first, second), key=lambda worker: not worker.status()["worker"]["leads"])
+        self.produce(100, draw)
+        self.wait_published(leader)
+        other.kill()
+        self.broker.produce(self.input, [*random_updates(draw, 50), b"nothing that can be read", *random_updates(draw, 50)])
+        self.assertEqual(leader.ended(), 65, leader.log())
+        self.assertIn(f"{self.input}[0] at offset 150", leader.log())
+        self.assertEqual(self.marks()[-1]["ends"], {self.input: {"0": 150}})
+
+    def test_a_compacted_input_is_refused(self):
+        self.broker.create(self.input, cleanup_policy="compact,delete")
+        worker = self.begin("a", ready=False)
+        self.assertEqual(worker.ended(), 78, worker.log())
+        self.assertIn(f'\\"{self.input}\\": its cleanup.policy is compact,delete', worker.log())
+
     def test_takes_over_from_an_owner(self):
         self.broker.create(self.input)
         draw = random.Random(6)
@@ -237,9 +288,7 @@ class Kills(WorkersTest):
             self.assertEqual(worker.status()["worker"]["wrong_digests"], 0)
         self.stop_all(*self.workers.values())
         self.assertTrue(any(cut["take_overs"] for cut in self.cuts()))
-        for end in [line for worker in self.workers.values() for line in worker.log().splitlines() if "the service ends" in line]:
-            print(end, file=sys.stderr)
-            self.assertNotIn("has the digest", end)
+        self.check_logs()
 
     def test_rings_under_a_window(self):
         self.broker.create(self.input, 2)

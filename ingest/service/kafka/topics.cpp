@@ -141,4 +141,22 @@ void ensure_claims_topic(const Cluster& cluster, Deadline deadline) {
                {1, {{"cleanup.policy", "delete"}, {"retention.ms", "3600000"}}}, deadline);
 }
 
+void must_not_be_compacted(const Cluster& cluster, const std::set<std::string>& topics, Deadline deadline) {
+  constexpr auto key = "cleanup.policy";
+  Consumer client(cluster, "topics", reader_configuration(cluster, {}));
+  for (const std::string& topic : topics) {
+    const std::string value = setting_of(client, topic, key, deadline);
+    if (value.empty()) {
+      client.client_log().tell(Level::warn, "input_topic_may_be_compacted",
+                               {{"topic", topic},
+                                {"why", "the brokers do not tell its cleanup.policy"},
+                                {"remedy", "allow DESCRIBE_CONFIGS on it"}});
+    } else if (value.find("compact") != std::string::npos) {
+      throw Error(ErrorKind::configuration, "\"" + topic + "\"",
+                  fmt::format("its cleanup.policy is {}, but workers may have to read each of its records again", value),
+                  "set its cleanup.policy to delete; or run one instance, without workers.slots");
+    }
+  }
+}
+
 }  // namespace deltamatch::ingest::kafka

@@ -1,7 +1,9 @@
-// Creates the topics of commit records, of queries that were made over HTTP, and of workers.
+// Creates the topics of commit records, of queries that were made over HTTP, and of workers. Looks at those of the input.
 #pragma once
 
 #include <cstdint>
+#include <set>
+#include <string>
 
 #include "ingest/service/kafka/client.hpp"
 
@@ -17,5 +19,9 @@ void ensure_query_topic(const Cluster& cluster, Deadline deadline);
 void ensure_progress_topic(const Cluster& cluster, std::uint32_t slots, Deadline deadline);
 /// The same for claims_topic, whose records are of no use after a minute.
 void ensure_claims_topic(const Cluster& cluster, Deadline deadline);
+
+/// Throws Error(configuration) if one of these topics is compacted. If the brokers do not say, that is reported to the journal.
+/// Throws Unreachable.
+void must_not_be_compacted(const Cluster& cluster, const std::set<std::string>& topics, Deadline deadline);
 
 }  // namespace deltamatch::ingest::kafka

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "deltamatch/error.hpp"
 #include "ingest/service/kafka/commit_log.hpp"
+#include "ingest/service/kafka/topics.hpp"
 #include "ingest/service/loop/begin_reading.hpp"
 #include "ingest/service/loop/service.hpp"
 #include "ingest/service/loop/start_up.hpp"
@@ -206,6 +209,9 @@ void WorkerLeader::make_empty(InputBatch& batch) {
 void WorkerLeader::begin_reading() {
   const CommitPoint& last = engine_.mark();
   BeginReading begin = ingest::begin_reading(*input_, last, topics_, context_.stop);
+  std::set<std::string> topics;
+  for (const kafka::InputPartition& partition : begin.partitions) topics.insert(partition.id.topic);
+  kafka::must_not_be_compacted(context_.cluster, topics, Clock::now() + patience);
   fresh_ = begin.fresh;
   starts_ = begin.from;
   reader_ = std::make_unique<KafkaBatchSource>(*input_, context_.journal, context_.options.input, context_.options.batching,
@@ -222,8 +228,9 @@ void WorkerLeader::propose_next(const WorkerState::Outlook& outlook, InputBatch&
   WorkerEngine::Taken taken = engine_.lead(batch, own);
   updates_ += taken.result.consumed;
   full_ = 2 * taken.result.consumed >= context_.options.batching.max_updates;
-  rest_ = std::move(taken.left.rest);
-  failure_ = std::move(taken.left.failure);
+  // An empty batch may come before what is left of the last one, or before its failure is told.
+  if (taken.left.rest) rest_ = std::move(taken.left.rest);
+  if (taken.left.failure) failure_ = std::move(taken.left.failure);
   workers::Cut cut{.mark = engine_.mark(), .first = 0, .places = outlook.places};
   cut.first = state_.with_leader([](auto& leader) { return leader.last()->first; });
   state_.applied_ahead(cut, std::move(taken.parts));
