@@ -101,7 +101,7 @@ function Notes({ feed }: { feed: Feed }) {
   );
 }
 
-export function Alerts({ stream, names, counted, zone }: { stream: AlertStream; names: string[]; counted: string[]; zone: Zone }) {
+export function Alerts({ stream, names, counted, shared, zone }: { stream: AlertStream; names: string[]; counted: string[]; shared: boolean; zone: Zone }) {
   const feed = useStore(stream.store);
   const [text, setText] = useState(linked);
   const sought = useRef(linked);
@@ -176,9 +176,11 @@ export function Alerts({ stream, names, counted, zone }: { stream: AlertStream; 
           <p class="empty">
             {view.alerts.length > 0
               ? "No alert in the list has this text."
-              : feed.connection === "live"
-                ? "No alerts yet. They appear here once their batch is committed."
-                : "Not connected."}
+              : shared
+                ? "Workers share this application. Their alerts are in the topics of its sinks, and are not shown here."
+                : feed.connection === "live"
+                  ? "No alerts yet. They appear here once their batch is committed."
+                  : "Not connected."}
             {counted.length > 0 && ` Counted only, because they have no sinks: ${counted.map(shown).join(", ")}.`}
           </p>
         )}

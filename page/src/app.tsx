@@ -6,7 +6,7 @@ import { AlertStream, type Feed } from "./feed";
 import { Health } from "./health";
 import { field, plain } from "./json";
 import { Queries, QueryList } from "./queries";
-import { type Service, ServiceWatch, queryNames } from "./service";
+import { type Service, ServiceWatch, isShared, queryNames } from "./service";
 import { remembered, useStore } from "./store";
 import { type Zone, duration, localZone, shown } from "./text";
 
@@ -145,7 +145,7 @@ export function App() {
       </header>
       <Banner service={service} feed={feed} />
       <main>
-        {view === "alerts" && <Alerts stream={stream} names={standing} counted={queries.counted} zone={zone} />}
+        {view === "alerts" && <Alerts stream={stream} names={standing} counted={queries.counted} shared={isShared(service.status)} zone={zone} />}
         {view === "queries" && <Queries list={list} admin={admin} service={service} />}
         {view === "health" && <Health service={service} zone={zone} theme={theme} />}
       </main>

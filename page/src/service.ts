@@ -62,6 +62,11 @@ export function queryNames(status: Json): string[] {
   return [...(Array.isArray(active) ? active.map(plain) : []), ...(isObject(suspended) ? Object.keys(suspended) : [])];
 }
 
+/** Whether workers share the application. Then this process has a part of the matching, and /status a part `worker`. */
+export function isShared(status: Json): boolean {
+  return field(status, "worker") !== undefined;
+}
+
 function sample(status: Json): Sample {
   return {
     at: Date.now() / 1000,

@@ -291,6 +291,26 @@ class Page(ServiceTest):
             self.assertEqual(cost[3], "0.0", "nothing is matched now")
         self.check_clean()
 
+    def test_a_worker_shows_who_has_which_slot(self):
+        url = self.start_payments(workers__slots=4, workers__name="one")
+        self.send_ring()
+        self.browse(url + "#health")
+        rows = self.wait(lambda: self.find("table.slots tbody tr"), "the slots")
+        self.assertEqual([row.text.split()[0] for row in rows], ["0", "1", "2", "3"])
+        self.wait(lambda: all(re.search(r"one-\d+-\d+ this one", row.text) for row in self.find("table.slots tbody tr")), "their worker")
+        text = self.text("main")
+        for word in ("workers with slots\n1\nthis one leads", "published\nbatch", "0 more are cut", f"{self.input}[0]", "4 edges"):
+            self.assertIn(word, text)
+        for word in ("behind Kafka", "waiting for the commit", "undefined", "NaN"):
+            self.assertNotIn(word, text)
+        self.page.get(url + "#alerts")
+        self.wait(lambda: "Their alerts are in the topics of its sinks" in self.text("main"), "where the alerts are")
+        self.page.get(url + "#queries")
+        self.wait(lambda: len(self.find("section.query")) == 3, "queries")
+        self.assertIn("(a)-[t:TRANSFER]->{3,6}(a)", self.text("section.query[data-query=ring]"))
+        self.assertEqual(len(self.alert_lines()), 1)
+        self.check_clean()
+
     def grid_is_of_the_theme(self):
         """Whether the first chart has pixels of the colour that lines have now."""
         return self.page.execute_script("""

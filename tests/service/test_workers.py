@@ -104,6 +104,9 @@ class Workers(WorkersTest):
         self.wait_published(worker)
         self.assertEqual(self.owners(worker), {"a": SLOTS})
         self.assertEqual(worker.metric("deltamatch_worker_leads"), {"": 1})
+        edges = worker.status()["graph"]["edges"]
+        self.assertGreater(edges, 100)
+        self.assertEqual(worker.metric("deltamatch_graph_edges"), {"": edges})
         self.assertEqual(sum(worker.metric("deltamatch_slot_own").values()), SLOTS)
         self.assertEqual(worker.stop(), 0, worker.log())
         self.assertGreater(len(self.check_alerts()), 100)

@@ -383,6 +383,10 @@ void Service::Impl::own(const StartupContext& context, const kafka::Ownership& o
 /// Does the work of one of several workers until it is stopped.
 void Service::Impl::work(const StartupContext& context, const kafka::Ownership& ownership) {
   enter(ServiceState::recovering);
+  {
+    const std::scoped_lock reloads(reload_mutex);
+    note_queries();
+  }
   auto one =
       std::make_shared<Worker>(Worker::Context{context, metrics, [&ownership] { return ownership.owned(); }, publisher.get()});
   {
@@ -532,8 +536,8 @@ std::shared_ptr<Pipeline> Service::Impl::worker() {
   const std::scoped_lock lock(mutex);
   if (pipeline) return pipeline;
   if (divided) {
-    throw QueryRefusal(501, "workers share this application, and their queries are those of the configuration",
-                       "see the configuration, or /status for what the workers do");
+    throw QueryRefusal(501, "workers share this application, and do not change their queries while they run",
+                       "stop all workers, change the configuration of each, and start them");
   }
   const std::string doing = word.empty() ? "" : ": " + word;
   if (state == ServiceState::standby) {
@@ -547,6 +551,10 @@ std::shared_ptr<Pipeline> Service::Impl::worker() {
 }
 
 QueryListing Service::Impl::list_queries() {
+  if (const std::optional<WorkerStatus> one = worker_status()) {
+    const std::scoped_lock lock(mutex);
+    return {*listed, one->published};
+  }
   const std::shared_ptr<Pipeline> working = worker();
   std::shared_ptr<const std::vector<ListedQuery>> shown;
   {
@@ -684,6 +692,8 @@ std::string Service::Impl::status() {
   if (const auto standing_by = standby_status()) out["standby"] = to_json(*standing_by);
   if (const auto worker_now = worker_status()) {
     out.update(to_json(*worker_now));
+    if (worker_now->batch) out.erase("doing");  // of the restart before
+    if (!worker_now->waits.empty()) out["doing"] = worker_now->waits;
     if (sharing) out["share"] = to_json(sharing->statistics());
   }
   return dump_exact(out);

@@ -73,6 +73,7 @@ struct Worker::Impl {
   bool step();
   void restart(std::uint64_t batch);
   bool follow();
+  void show();
   void look_at_leadership();
   void save_if_due();
   void save();
@@ -94,6 +95,7 @@ struct Worker::Impl {
   std::atomic<std::uint64_t> updates = 0;  // that it has followed
   Clock::time_point saved = Clock::now();
   std::optional<std::uint64_t> saved_batch;
+  std::optional<std::uint64_t> shown;  // the batch of `graph`
 
   mutable std::mutex mutex;
   GraphStatistics graph;  // guarded by mutex
@@ -146,7 +148,18 @@ bool Worker::Impl::step() {
     if (wanted->kind == Step::Kind::restart) until_answered(starting, [&] { restart(wanted->batch); });
     return true;
   }
-  return (leads && leader.advance()) || follow();
+  if (!(leads && leader.advance()) && !follow()) return false;
+  show();
+  return true;
+}
+
+/// Notes the engine's graph for the status, if it has taken a batch.
+void Worker::Impl::show() {
+  if (!engine.holds() || shown == engine.mark().batch) return;
+  shown = engine.mark().batch;
+  if (engine.mark().watermark) context.metrics.watermark(*engine.mark().watermark);
+  const std::scoped_lock lock(mutex);
+  graph = engine.graph();
 }
 
 void Worker::Impl::look_at_leadership() {
@@ -192,8 +205,7 @@ void Worker::Impl::restart(std::uint64_t batch) {
   if (book.empty()) book.add(*newest);
   saved = Clock::now();
   state.restarted(batch, std::move(book));
-  const std::scoped_lock lock(mutex);
-  graph = engine.graph();
+  show();
 }
 
 /// Takes the next batch of the cuts.
@@ -208,9 +220,6 @@ bool Worker::Impl::follow() {
   state.applied(next->first, engine.digest(), std::move(taken.parts));
   updates += taken.result.consumed;
   context.metrics.batch(taken.result, *names, std::chrono::duration<double>(Clock::now() - start).count());
-  if (taken.result.watermark) context.metrics.watermark(*taken.result.watermark);
-  const std::scoped_lock lock(mutex);
-  graph = engine.graph();
   return true;
 }
 
