@@ -31,7 +31,13 @@ void Window::place_fresh() {
     boost::sort::pdqsort_branchless(fresh_.begin(), fresh_.end(),
                                     [](const Entry& a, const Entry& b) { return a.time < b.time; });
   for (std::vector<Entry>* const noted : {&fresh_, &later_}) {
-    std::ranges::for_each(*noted, [&](const Entry& entry) { place(entry); });
+    std::size_t placed = 0;
+    try {
+      for (; placed < noted->size(); ++placed) place((*noted)[placed]);
+    } catch (...) {  // those that are placed must not come again
+      noted->erase(noted->begin(), noted->begin() + static_cast<std::ptrdiff_t>(placed));
+      throw;
+    }
     noted->clear();
   }
 }
@@ -125,6 +131,12 @@ void Window::undo() noexcept {
     std::push_heap(heap_.begin(), heap_.end(), std::greater<>{});
   }
   taken_.clear();
+}
+
+std::size_t Window::size() const noexcept {
+  std::size_t entries = fresh_.size() + later_.size() + queue_.size() - next_ + heap_.size();
+  for (const auto& [bucket, waiting] : buckets_) entries += waiting.size();
+  return entries;
 }
 
 std::size_t Window::bytes() const noexcept {

@@ -28,6 +28,9 @@ class Window {
  public:
   /// `span` > 0, in microseconds.
   explicit Window(Timestamp span);
+  Window(const Window&) = delete;
+  Window& operator=(const Window&) = delete;
+  ~Window() = default;
 
   /// Whether an edge of that time has expired at the watermark.
   [[nodiscard]] bool dead(Timestamp time, Timestamp watermark) const noexcept;
@@ -42,6 +45,8 @@ class Window {
   void undo() noexcept;
 
   [[nodiscard]] Timestamp span() const noexcept { return span_; }
+  /// How many entries wait. An edge has several if it was deleted and inserted again. O(buckets).
+  [[nodiscard]] std::size_t size() const noexcept;
   [[nodiscard]] std::size_t bytes() const noexcept;
 
  private:
