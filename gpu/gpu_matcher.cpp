@@ -189,7 +189,7 @@ class GpuMatcher final : public match::Matcher {
       const auto [major, minor] = first.capability();
       made_ = std::make_unique<MadeKernels>(major, minor);
     }
-    made_->choose(flat_);
+    made_->choose(flat_, *workers_);
   }
 
   void run_kernels(const graph::DataGraph& graph, std::span<const QueryTask> tasks, std::span<QueryResult> results,

@@ -5,15 +5,17 @@
 #include <memory>
 #include <string>
 
+#include "base/parallel.hpp"
 #include "gpu/made/compiler.hpp"
+#include "gpu/made/cubins.hpp"
 #include "gpu/made/kernel_writer.hpp"
 
 namespace deltamatch::gpu {
 
 /// The kernels of one plan.
 struct MadeKernel {
-  MadeText shape;     ///< without its text
-  std::string cubin;  ///< empty: the plan is too large
+  MadeText shape;  ///< without its text
+  Cubin cubin;     ///< null: the plan is too large
 };
 
 class MadeKernels {
@@ -21,17 +23,18 @@ class MadeKernels {
   /// For devices of one compute capability. Throws Error if there is no compiler.
   MadeKernels(int major, int minor);
 
-  /// Fills FlatWork::made. Waits for the compiler if it has not seen a plan before: a second or more for each. Otherwise O(size
-  /// of the programs). Throws Error if the compiler fails.
-  void choose(FlatPrograms& flat);
+  /// Fills FlatWork::made. Threads of `workers` compile the plans that no engine of the process has compiled before: a second
+  /// or more for each. Otherwise O(size of the programs). Throws Error if the compiler fails.
+  void choose(FlatPrograms& flat, Workers& workers);
 
  private:
-  const MadeKernel* find(const FlatPrograms& flat, const Program& program);
+  using BySignature = std::map<std::string, std::unique_ptr<MadeKernel>>;
+  void compile(BySignature& made, Workers& workers);
 
   int major_;
   int minor_;
   std::unique_ptr<Compiler> compiler_;
-  std::map<std::string, std::unique_ptr<MadeKernel>> kernels_;  // by signature
+  BySignature kernels_;
 };
 
 }  // namespace deltamatch::gpu

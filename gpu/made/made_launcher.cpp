@@ -44,15 +44,15 @@ void MadeLauncher::prepare(const std::vector<const MadeKernel*>& kernels, const 
   std::uint32_t depths = 1;
   std::size_t scratch = 0;
   for (const MadeKernel* kernel : kernels) {
-    auto at = loaded_.find(kernel);
+    auto at = loaded_.find(kernel->cubin);
     if (at == loaded_.end()) {
-      Loaded made{LoadedModule(kernel->cubin), {}, {}};
+      Loaded made{LoadedModule(*kernel->cubin), {}, {}};
       for (std::uint32_t depth = 0; depth < kernel->shape.depths; ++depth) {
         made.kernels.push_back(made.module.function("made_" + std::to_string(depth)));
         made.blocks.push_back(std::max(1U, blocks_at_once(made.kernels.back(), made_threads)) *
                               static_cast<unsigned>(multiprocessors()));
       }
-      at = loaded_.emplace(kernel, std::move(made)).first;
+      at = loaded_.emplace(kernel->cubin, std::move(made)).first;
     }
     const unsigned warps = std::ranges::max(at->second.blocks) * made_threads / 32;
     queue_words_ = std::max(queue_words_, queue_words(kernel->shape));
@@ -131,7 +131,7 @@ void MadeLauncher::launch(const MadeWork* work, std::size_t count, const GraphVi
 }
 
 void MadeLauncher::launch(const MadeKernel& kernel, MadeLaunch made, cudaStream_t stream) {
-  const Loaded& loaded = loaded_.at(&kernel);
+  const Loaded& loaded = loaded_.at(kernel.cubin);
   check(cudaMemsetAsync(made.state, 0, sizeof(MadeState), stream), "cudaMemsetAsync");
   const unsigned for_anchors = (made.passes[0].count + made.passes[1].count) * 32 / made_threads + 1;
   for (std::uint32_t phase = 0; phase < made_phases; ++phase) {

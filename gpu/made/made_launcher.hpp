@@ -52,7 +52,7 @@ class MadeLauncher {
               Strand& strand);
   void launch(const MadeKernel& kernel, MadeLaunch launch, cudaStream_t stream);
 
-  std::map<const MadeKernel*, Loaded> loaded_;
+  std::map<Cubin, Loaded> loaded_;
   std::vector<Strand> strands_;
   Event staged_made_;
   StagedIndex staged_;
