@@ -14,6 +14,7 @@
 
 #include "deltamatch/error.hpp"
 #include "gpu/made/compiler.hpp"
+#include "gpu/made/made_kernels.hpp"
 #include "gpu/made/made_launch.hpp"
 #include "gpu/made/plan_shape.hpp"
 #include "unit/estimate/support.hpp"
@@ -114,6 +115,52 @@ TEST(KernelWriter, ACompilerTakesWhatIsWritten) {
   const MadeText made = write_kernels(flat, all_programs(flat).front());
   EXPECT_FALSE(compiler->compile(made.text, 9, 0).empty());
   EXPECT_THROW(static_cast<void>(compiler->compile(made.text + "}", 9, 0)), Error);
+}
+
+// Plans that differ only in labels have kernels of their own, but one cubin. So have plans of another engine.
+TEST(KernelWriter, EnginesShareWhatIsCompiled) {
+  if (any_compiler() == nullptr) GTEST_SKIP() << "there is no NVRTC";
+  World world({.edges = 300, .vertex_labels = 2}, 6);
+  for (const char* pattern : {"(a:V0)--(b:V0)--(c:V0)--(a)", "(a:V1)--(b:V1)--(c:V1)--(a)"}) {
+    world.add(parse_pattern(pattern, "q"));
+  }
+  FlatPrograms flat = programs_of(world, "(a:V0)--(b:V1)--(c:V0)", GpuReuse::never, true);
+  const std::vector<Program> programs = all_programs(flat);
+  Workers workers(2);
+  MadeKernels engine(9, 0);
+  const auto choose = [&](MadeKernels& kernels) {
+    kernels.choose(flat, workers);
+    std::vector<const MadeKernel*> all = flat.sums.made;
+    all.insert(all.end(), flat.walks.made.begin(), flat.walks.made.end());
+    return all;
+  };
+  const std::vector<const MadeKernel*> own = choose(engine);
+  ASSERT_EQ(own.size(), programs.size());
+  std::set<const MadeKernel*> kernels;
+  std::set<Cubin> cubins;
+  std::size_t listed = 0;
+  for (std::size_t p = 0; p < programs.size(); ++p) {
+    ASSERT_EQ(own[p] != nullptr, can_be_made(flat, programs[p])) << p;
+    listed += own[p] == nullptr ? 1 : 0;
+    if (own[p] == nullptr) continue;
+    kernels.insert(own[p]);
+    cubins.insert(own[p]->cubin);
+    EXPECT_FALSE(own[p]->cubin->empty());
+    EXPECT_TRUE(own[p]->shape.text.empty());
+  }
+  EXPECT_GT(listed, 0U);
+  EXPECT_EQ(kernels.size(), 2 * cubins.size());
+  EXPECT_EQ(choose(engine), own);
+  MadeKernels another(9, 0);
+  MadeKernels older(8, 0);
+  const std::vector<const MadeKernel*> others = choose(another);
+  const std::vector<const MadeKernel*> of_older = choose(older);
+  for (std::size_t p = 0; p < programs.size(); ++p) {
+    if (own[p] == nullptr) continue;
+    EXPECT_NE(others[p], own[p]);
+    EXPECT_EQ(others[p]->cubin, own[p]->cubin);
+    EXPECT_NE(*of_older[p]->cubin, *own[p]->cubin);
+  }
 }
 
 }  // namespace
