@@ -50,6 +50,23 @@ struct RegistryOptions {
   friend bool operator==(const RegistryOptions&, const RegistryOptions&) = default;
 };
 
+/// One of several applications that have one configuration and divide the partitions of the input topics among them. So they
+/// divide the keys of the records.
+struct ShardOptions {
+  static constexpr std::uint32_t most = 1024;
+  std::uint32_t count = 0;   ///< the same in all shards, for ever; 0: the application is not divided
+  std::uint32_t number = 0;  ///< of this one
+  std::string of{};          ///< the application as the configuration names it
+  [[nodiscard]] bool divided() const noexcept { return count > 0; }
+  /// Whether the partition is one of this shard's.
+  [[nodiscard]] bool reads(std::int32_t partition) const noexcept {
+    return count == 0 || static_cast<std::uint32_t>(partition) % count == number;
+  }
+  /// The name of the application of any of the shards.
+  [[nodiscard]] std::string application(std::uint32_t any) const { return of + '-' + std::to_string(any); }
+  friend bool operator==(const ShardOptions&, const ShardOptions&) = default;
+};
+
 struct InputOptions {
   std::vector<InputTopics> topics;
   RegistryOptions registry;
@@ -66,6 +83,7 @@ struct InputOptions {
   double max_refused = 0.5;       ///< share of recent records (RefusedShare); beyond it, the service is not ready
   std::string dead_letter_topic;  ///< with OnError::dead_letter, either this or the file is set
   std::string dead_letter_file;
+  ShardOptions shard{};
   friend bool operator==(const InputOptions&, const InputOptions&) = default;
 };
 

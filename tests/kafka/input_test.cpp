@@ -117,6 +117,40 @@ TEST_F(InputTest, AnExpressionMatchesWholeNamesAndNeverTheServicesOwn) {
   EXPECT_THAT(thrown([&] { Input bad(cluster, of({"^pay("})); }), HasSubstr("does not accept this regular expression"));
 }
 
+TEST_F(InputTest, AShardReadsItsPartitionsAndNeverTheTopicsOfAnotherShard) {
+  const std::string stem = unique("sharded");
+  make_topic(stem + "-in", 4);
+  make_topic(stem + "-in2", 8);
+  make_topic(commit_topic(stem + "-0"), 1);
+  make_topic(commit_topic(stem + "-1"), 1);
+  InputOptions options = of({"^" + stem + "-.*"});
+  options.shard = {.count = 2, .number = 1, .of = stem};
+  cluster.application = stem + "-1";
+  Input input(cluster, options);
+  std::vector<std::string> found;
+  for (const InputPartition& partition : input.discover(in(20)).partitions) found.push_back(to_string(partition.id));
+  const std::string first = stem + "-in";
+  const std::string second = stem + "-in2";
+  EXPECT_THAT(found, ElementsAre(first + "[1]", first + "[3]", second + "[1]", second + "[3]", second + "[5]", second + "[7]"));
+}
+
+TEST_F(InputTest, ShardsNeedAMultipleOfTheirNumberOfPartitions) {
+  const std::string topic = unique("odd");
+  make_topic(topic, 4);
+  InputOptions options = of({topic});
+  options.shard = {.count = 4, .number = 3, .of = "app"};
+  Input input(cluster, options);
+  EXPECT_EQ(input.discover(in(20)).partitions.size(), 1U);
+  grow_topic(topic, 6);
+  std::string refusal;
+  ASSERT_TRUE(eventually([&] { return !(refusal = thrown([&] { static_cast<void>(input.discover(in(20))); })).empty(); }));
+  EXPECT_THAT(refusal, ::testing::AllOf(HasSubstr(topic), HasSubstr("has 6 partitions, which is no multiple of the 4 shards"),
+                                        HasSubstr("give the topic 8 partitions")));
+  grow_topic(topic, 8);
+  ASSERT_TRUE(eventually([&] { return thrown([&] { static_cast<void>(input.discover(in(20))); }).empty(); }));
+  EXPECT_EQ(input.discover(in(20)).partitions.size(), 2U);
+}
+
 TEST_F(InputTest, AMissingTopicIsNamedAndNotMade) {
   const std::string topic = unique("gone");
   Input input(cluster, of({topic}));

@@ -141,11 +141,11 @@ def shared_broker():
 class Instance:
     """A process that runs the service."""
 
-    def __init__(self, config, log, environment=None, wrapper=()):
+    def __init__(self, config, log, environment=None, wrapper=(), arguments=()):
         self.log_path = log
         self.log_file = open(log, "ab")
         self.log_start = self.log_file.tell()  # the instances of a test share a file
-        self.process = subprocess.Popen([*wrapper, PROGRAM, "run", "--config", str(config)], stdout=self.log_file, stderr=self.log_file,
+        self.process = subprocess.Popen([*wrapper, PROGRAM, "run", "--config", str(config), *arguments], stdout=self.log_file, stderr=self.log_file,
                                         env={**os.environ, **(environment or {})})
         self.url = None
 

@@ -413,6 +413,12 @@ void Metrics::sink(std::string_view sink, const DeliveryStatistics& statistics) 
   dropped("max_messages", statistics.left_out);
 }
 
+void Metrics::shard(std::uint32_t number, std::uint32_t count) {
+  gauges(series_->registry, "deltamatch_shard", "Always 1; the labels say which shard of how many this is.")
+      .Add({{"number", std::to_string(number)}, {"count", std::to_string(count)}})
+      .Set(1);
+}
+
 void Metrics::state(ServiceState state) {
   for (const ServiceState each : states) series_->state.Add({{"state", text_of(state_name(each))}}).Set(each == state ? 1 : 0);
 }

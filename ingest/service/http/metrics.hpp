@@ -95,6 +95,8 @@ class Metrics {
   void sink(std::string_view sink, const DeliveryStatistics& statistics);
 
   void state(ServiceState state);
+  /// Which one of how many shards the application is. Without a call, nothing is said of shards.
+  void shard(std::uint32_t number, std::uint32_t count);
   /// Counts a warning or an error of the log.
   void event(Level level, std::string_view event) noexcept;
 

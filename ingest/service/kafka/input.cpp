@@ -1,5 +1,7 @@
 #include "ingest/service/kafka/input.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <mutex>
@@ -71,10 +73,17 @@ struct Input::State {
         never(own.begin(), own.end()),
         reader(cluster, "input", {input.queue_bytes, input.queue_records}),
         portion(reader.client().c()) {
-    never.insert(commit_topic(cluster.application));
-    never.insert(query_topic(cluster.application));
-    never.insert(progress_topic(cluster.application));
-    never.insert(claims_topic(cluster.application));
+    const ShardOptions& shard = input.shard;
+    if (!shard.divided()) never_own(cluster.application);
+    for (std::uint32_t number = 0; number < shard.count; ++number) never_own(shard.application(number));
+  }
+
+  /// An expression does not match the topics of the service itself.
+  void never_own(const std::string& application) {
+    never.insert(commit_topic(application));
+    never.insert(query_topic(application));
+    never.insert(progress_topic(application));
+    never.insert(claims_topic(application));
   }
 
   /// The entry that says how to read a topic, or nothing if the topic is no input.
@@ -113,6 +122,18 @@ void must_not_be_gone(const std::vector<std::string>& absent, const Offsets& kno
   }
 }
 
+void must_divide(const ShardOptions& shard, const std::string& topic, int partitions) {
+  if (!shard.divided() || static_cast<std::uint32_t>(partitions) % shard.count == 0) return;
+  throw Error(
+      ErrorKind::configuration, "\"" + topic + "\"",
+      fmt::format("the topic has {} partition{}, which is no multiple of the {} shards. So a key may lead to another shard "
+                  "than in other topics, or than before partitions were added",
+                  partitions, partitions == 1 ? "" : "s", shard.count),
+      fmt::format("give the topic {} partitions before more is produced; or set shards.count to a divisor, under another "
+                  "application name",
+                  (static_cast<std::uint32_t>(partitions) / shard.count + 1) * shard.count));
+}
+
 Discovery Input::discover(Deadline deadline) {
   State& s = *state_;
   Discovery found;
@@ -125,7 +146,11 @@ Discovery Input::discover(Deadline deadline) {
   }
   for (const auto& [topic, count] : counts) {
     const auto entry = s.entry_of(topic);
-    for (std::int32_t number = 0; entry && number < count; ++number) found.partitions.push_back({{topic, number}, *entry});
+    if (!entry) continue;
+    must_divide(s.options.shard, topic, count);
+    for (std::int32_t number = 0; number < count; ++number) {
+      if (s.options.shard.reads(number)) found.partitions.push_back({{topic, number}, *entry});
+    }
   }
   return found;
 }

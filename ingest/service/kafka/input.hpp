@@ -30,6 +30,11 @@ struct Discovery {
 /// Throws Error if one of the `absent` topics was read: `known` holds a partition of it.
 void must_not_be_gone(const std::vector<std::string>& absent, const Offsets& known);
 
+/// Throws Error(configuration) if the number of partitions of a topic is no multiple of the number of shards. Producers choose
+/// the partition by a hash of the key modulo the number of partitions. If that is a multiple, the shard of a key is the hash
+/// modulo the number of shards. So it is the same in all topics, and after partitions were added.
+void must_divide(const ShardOptions& shard, const std::string& topic, int partitions);
+
 /// Reads committed records only. The offsets of each partition ascend; partitions are mixed as they arrive. Partitions are
 /// assigned, not balanced. The reader joins no group, so a caller that does not poll for long loses nothing.
 ///
@@ -48,8 +53,9 @@ class Input {
   Input(const Input&) = delete;
   Input& operator=(const Input&) = delete;
 
-  /// All current partitions of the topics. If several entries match a topic, the first one counts; names precede expressions.
-  /// Throws Error for a named topic that may not be read. Throws Unreachable.
+  /// All current partitions of the topics, or those of the shard. If several entries match a topic, the first one counts; names
+  /// precede expressions. Throws Error for a named topic that may not be read, and for a topic that does not fit the shards
+  /// (must_divide). Throws Unreachable.
   [[nodiscard]] Discovery discover(Deadline deadline);
 
   /// Where to begin in those of the `partitions` that `known` lacks. If `known` holds another partition of the topic, reading

@@ -144,8 +144,10 @@ std::span<const kafka::RecordHeader> alert_headers(const CommitPoint& mark, Reco
   const auto now = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch());
   const std::string& committed = memory.texts.emplace_back(std::to_string(now.count()));
   const std::string& ends = memory.texts.emplace_back(ends_text(mark));
-  return memory.headers.emplace_back(
-      std::vector<kafka::RecordHeader>{{"deltamatch.committed", committed}, {"deltamatch.ends", ends}});
+  std::vector<kafka::RecordHeader> headers{{"deltamatch.committed", committed}, {"deltamatch.ends", ends}};
+  if (mark.graph && !mark.graph->shard.empty())
+    headers.push_back({"deltamatch.shard", memory.texts.emplace_back(mark.graph->shard)});
+  return memory.headers.emplace_back(std::move(headers));
 }
 
 kafka::OutputRecord query_record(const std::string& topic, const QueryRecord& change, RecordMemory& memory) {

@@ -123,6 +123,7 @@ void KafkaBatchSource::heed_ends(Clock::time_point now) {
 
 void KafkaBatchSource::take(const kafka::Message& message, Clock::time_point asked) {
   if (reads_headers_) message.headers(headers_);
+  note_key(message);
   const InputRecord record{message.partition, message.offset,    message.key.value_or(""),
                            message.value,     message.timestamp, headers_};
   const auto now = Clock::now();
@@ -140,6 +141,17 @@ void KafkaBatchSource::take(const kafka::Message& message, Clock::time_point ask
   if (!schemas_.until_read(add, [this] { return stopping_.load(); }, before_waiting)) return;
   decoding_ += Clock::now() - now;
   if (!taken) throw Error("batch", "a record does not fit into an empty batch");
+}
+
+/// Producers send a record without a key, or with an empty one, to any partition, so to any shard.
+void KafkaBatchSource::note_key(const kafka::Message& message) {
+  if (!options_.shard.divided() || !message.key.value_or("").empty() || !keyless_.insert(message.partition).second) return;
+  journal_.tell(
+      Level::warn, "record_without_key",
+      {{"partition", to_string(input_.partitions()[message.partition].id)},
+       {"offset", std::to_string(message.offset)},
+       {"effect", "edges of one tenant may lie in several shards, and their matches are not found"},
+       {"remedy", "send the tenant as the key of each record, unless the producer chooses partitions by the tenant"}});
 }
 
 /// Closes the open batch and waits until the caller has room for it.

@@ -57,6 +57,7 @@ class KafkaBatchSource {
   void read_until_stopped();
   [[nodiscard]] bool is_due(Clock::time_point now);
   void take(const kafka::Message& message, Clock::time_point asked);
+  void note_key(const kafka::Message& message);
   void hand_over();
   void heed_ends(Clock::time_point now);
   void look_for_partitions();
@@ -80,6 +81,7 @@ class KafkaBatchSource {
   Assembler assembler_;
   Offsets known_;  // the start of each partition
   std::set<TopicPartition> gone_;
+  std::set<std::uint32_t> keyless_;  // partitions of a shard in which a record had no key
   std::atomic<std::size_t> missing_{0};
   Clock::time_point last_refresh_;
   Clock::time_point next_refresh_;

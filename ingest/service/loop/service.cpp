@@ -36,6 +36,7 @@
 #include "ingest/service/loop/status_json.hpp"
 #include "ingest/service/loop/systemd.hpp"
 #include "ingest/service/loop/worker.hpp"
+#include "ingest/service/state/files.hpp"
 #include "ingest/service/state/share_publisher.hpp"
 #include "ingest/service/web/schema_registry.hpp"
 #include "ingest/text/exact_json.hpp"
@@ -214,6 +215,14 @@ void Service::Impl::until_answered(Attempt attempt) {
 
 void Service::Impl::run() {
   metrics.state(state);
+  if (const ShardOptions& shard = options.input.shard; shard.divided()) {
+    metrics.shard(shard.number, shard.count);
+    journal.tell(Level::info, "shard",
+                 {{"number", std::to_string(shard.number)},
+                  {"count", std::to_string(shard.count)},
+                  {"application", options.application}});
+    make_folder_of_shards(folder_of(options.state.directory));
+  }
   const StateDirectory directory(options.state.directory, identity(options), journal);
   serve_http();
   const kafka::Cluster cluster{options.application, options.kafka, &journal};
@@ -676,6 +685,8 @@ std::string Service::Impl::status() {
                      {"started_at", time_text(started)},
                      {"not_ready", not_ready()},
                      {"alerts", alerts_json()}};
+  if (const ShardOptions& shard = options.input.shard; shard.divided())
+    out["shard"] = {{"number", shard.number}, {"count", shard.count}, {"of", shard.of}};
   std::shared_ptr<Pipeline> working;
   std::shared_ptr<SharePublisher> sharing;
   {

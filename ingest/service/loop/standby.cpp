@@ -200,6 +200,7 @@ void Standby::Impl::load() {
   kafka::CommitLog commits(context.cluster);
   const std::optional<CommitPoint> committed = commits.last(Clock::now() + patience);
   if (!committed) return;
+  must_be_same_shard(context.options.input.shard, committed->graph);
   must_be_same_kind(context.options.engine, committed->graph);
   for (const auto& [partition, end] : committed->ends)
     static_cast<void>(entry_of(context.options.input.topics, partition.topic));
@@ -366,6 +367,7 @@ void Standby::Impl::judge(kafka::CommitLog& records) {
   }
   std::int64_t written = -1;
   if (committed) {
+    must_be_same_shard(context.options.input.shard, committed->graph);
     must_be_same_kind(context.options.engine, committed->graph);
     for (const auto& [partition, end] : committed->ends)
       static_cast<void>(entry_of(context.options.input.topics, partition.topic));

@@ -186,6 +186,19 @@ void must_be_same_kind(const EngineOptions& engine, const std::optional<GraphIde
     refuse("graph.vertex_attributes", shown(known->vertices, "none"), shown(vertices, "none"));
 }
 
+std::string shard_text(const ShardOptions& shard) {
+  return shard.divided() ? fmt::format("{} of {}", shard.number, shard.count) : std::string();
+}
+
+void must_be_same_shard(const ShardOptions& shard, const std::optional<GraphIdentity>& known) {
+  const std::string now = shard_text(shard);
+  if (!known || known->shard == now) return;
+  const auto shown = [](const std::string& text) { return text.empty() ? "without shards" : "as shard " + text; };
+  throw Error(ErrorKind::configuration, "shards",
+              fmt::format("earlier batches of this application were made {}, not {}", shown(known->shard), shown(now)),
+              "set shards.count as it was; to divide the input in another way, choose another application name");
+}
+
 std::string edges_text(const EngineOptions& engine) {
   const Schema& schema = engine.schema;
   const std::string loops = engine.self_loops == SelfLoops::keep ? "; self-loops kept" : "";

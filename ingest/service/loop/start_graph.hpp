@@ -28,4 +28,9 @@ namespace deltamatch::ingest {
 /// or attributes. The message names the key.
 void must_be_same_kind(const EngineOptions& engine, const std::optional<GraphIdentity>& known);
 
+/// "0 of 4" (GraphIdentity::shard). Empty if the application is not divided.
+[[nodiscard]] std::string shard_text(const ShardOptions& shard);
+/// Throws Error(configuration) if the application's batches were made of another part of the input.
+void must_be_same_shard(const ShardOptions& shard, const std::optional<GraphIdentity>& known);
+
 }  // namespace deltamatch::ingest

@@ -181,7 +181,8 @@ Recovered first_start(const StartupContext& context, kafka::Input& input, kafka:
                                start_fingerprint(recovered.engine),
                                edges_text(options.engine),
                                attributes_text(options.engine.schema.vertices),
-                               options.engine.allowed_lateness};
+                               options.engine.allowed_lateness,
+                               shard_text(options.input.shard)};
     recovered.reached.reading = reading_fingerprint(options.input);
     recovered.reached.queries = configured_queries(options, recovered.engine.graph().vertices == 0);
     save(recovered.engine, context.directory, recovered.reached);
@@ -264,6 +265,7 @@ Recovered start_up(const StartupContext& context, kafka::Input& input, kafka::Tr
                 "workers share this application, and this instance is set up to work alone",
                 fmt::format("set workers.slots to {}, or choose another application name", commits.cut()->places.size()));
   }
+  must_be_same_shard(options.input.shard, committed->graph);
   must_be_same_kind(options.engine, committed->graph);
   for (const auto& [partition, end] : committed->ends) static_cast<void>(entry_of(options.input.topics, partition.topic));
   std::optional<BatchProgress> begun = commits.progress();

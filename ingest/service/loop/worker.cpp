@@ -15,6 +15,7 @@
 #include "ingest/service/kafka/commit_log.hpp"
 #include "ingest/service/kafka/topics.hpp"
 #include "ingest/service/loop/slot_threads.hpp"
+#include "ingest/service/loop/start_graph.hpp"
 #include "ingest/service/loop/start_up.hpp"
 #include "ingest/service/loop/worker_readers.hpp"
 #include "ingest/service/signals_blocked.hpp"
@@ -181,6 +182,7 @@ void Worker::Impl::restart(std::uint64_t batch) {
     throw Error(kafka::commit_topic(starting.cluster.application), "the cuts of the workers are gone",
                 "restore the topic of commit records; or choose another application name and an empty state directory");
   }
+  must_be_same_shard(options.input.shard, last->graph);
   engine.drop();
   if (starting.share != nullptr) {
     std::optional<std::uint64_t> own;

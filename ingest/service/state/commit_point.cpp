@@ -150,6 +150,7 @@ std::string to_json(const CommitPoint& mark) {
     text("edges", mark.graph->edges);
     text("vertices", mark.graph->vertices);
     if (mark.graph->lateness != 0) out += fmt::format(R"(,"allowed_lateness":{})", mark.graph->lateness);
+    text("shard", mark.graph->shard);
     out += '}';
   }
   append_times(out, mark);
@@ -218,7 +219,8 @@ CommitPoint parse_mark(std::string_view json, std::string_view where) {
       const nlohmann::json& graph = object.at("graph");
       mark.graph = {graph.at("directed").get<bool>(),       graph.at("window").get<Timestamp>(),
                     graph.at("start").get<std::string>(),   graph.value("edges", std::string()),
-                    graph.value("vertices", std::string()), graph.value("allowed_lateness", Timestamp{0})};
+                    graph.value("vertices", std::string()), graph.value("allowed_lateness", Timestamp{0}),
+                    graph.value("shard", std::string())};
     }
   } catch (const nlohmann::json::exception& error) {
     refuse(where, error.what());

@@ -59,6 +59,7 @@ struct GraphIdentity {
   std::string edges{};     ///< the model of edges and their attributes, as text; empty for simple edges
   std::string vertices{};  ///< the attributes of vertices; empty if there are none
   Timestamp lateness = 0;  ///< EngineOptions::allowed_lateness
+  std::string shard{};     ///< which part of the input it is made of, "0 of 4" (shard_text); empty if of all
   friend bool operator==(const GraphIdentity&, const GraphIdentity&) = default;
 };
 
@@ -90,8 +91,9 @@ struct CommitPoint {
 /// `reading` and `graph` are present only if known, `suspended` only if there are any. So is "watches_vertices":true, and
 /// "digest":{"begin":"<32 hex digits>","now":"<32 hex digits>"}, and "over_http":["ring"]. A graph whose edges are not simple
 /// also has "times":{"payments":{"0":1700000000000000,"1":null}},"idle":{"payments":[1]},"retention":86400000000. `time` is
-/// null without a watermark. Topics, partitions and queries ascend, so equal marks have equal bytes. Throws
-/// Error(configuration) for a name that is not UTF-8.
+/// null without a watermark. `graph` has "shard":"0 of 4" only if it is that of a shard. Topics, partitions and queries ascend,
+/// so equal marks have equal bytes.
+/// Throws Error(configuration) for a name that is not UTF-8.
 [[nodiscard]] std::string to_json(const CommitPoint& mark);
 
 /// Throws Error at `where` if the engine, after the mark's batch, has another digest than the mark. It can only tell if both

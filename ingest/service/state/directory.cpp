@@ -66,6 +66,17 @@ void for_each_name(const std::filesystem::path& folder, F take) {
 
 }  // namespace
 
+void make_folder_of_shards(const std::filesystem::path& folder) {
+  if (::mkdir(folder.c_str(), 0777) == 0) {
+    sync_folder(folder_of(folder));
+  } else if (errno != EEXIST) {
+    fail_on(folder, "the folder of the shards' state cannot be created", errno);
+  }
+  if (::access((folder / manifest_name).c_str(), F_OK) != 0) return;
+  throw Error(ErrorKind::configuration, folder.string(), "this is the state directory of an application without shards",
+              "name another state.directory; each shard makes its own in it");
+}
+
 StateDirectory::StateDirectory(std::filesystem::path path, const StateIdentity& identity, Journal& journal)
     : path_(std::move(path)), journal_(&journal) {
   if (::mkdir(path_.c_str(), 0777) == 0) {

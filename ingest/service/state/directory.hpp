@@ -26,6 +26,10 @@ struct StateIdentity {
   Timestamp lateness = 0;           ///< EngineOptions::allowed_lateness
 };
 
+/// Makes the folder in which each shard has its state directory, if it is missing (its parent must exist). Throws
+/// Error(configuration) if it is the state directory of an application without shards, or another Error if it cannot be made.
+void make_folder_of_shards(const std::filesystem::path& folder);
+
 /// A snapshot in the directory. It may be damaged.
 struct SnapshotFile {
   std::uint64_t batch = 0;

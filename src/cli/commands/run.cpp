@@ -1,12 +1,15 @@
 // deltamatch run: the service.
+#include <fmt/format.h>
 #include <pthread.h>
 #include <sys/stat.h>
 
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <ctime>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -23,6 +26,7 @@
 #include "cli/config/restart.hpp"
 #include "cli/config/service_config.hpp"
 #include "cli/options/make_backend.hpp"
+#include "cli/options/option_kinds.hpp"
 #include "cli/terminal/exit_codes.hpp"
 #include "deltamatch/error.hpp"
 #include "ingest/service/loop/service.hpp"
@@ -33,6 +37,7 @@ namespace {
 
 constexpr const char* examples = R"(Examples:
   deltamatch run --config config/service.yaml
+  deltamatch run --config config/service.yaml --shard 1    # if the configuration has shards
   deltamatch validate --config config/service.yaml    # checks it without starting anything
 
 Signals:
@@ -135,10 +140,15 @@ std::string reason(const std::exception& error) {
 }
 
 /// Once there is a log, it says why the service ends, and nothing else does.
-int run_service(const std::string& file) {
+int run_service(const std::string& file, const std::optional<std::uint32_t>& shard) {
   // Do this before any file is made. The umask of the caller must neither let others read alerts nor keep the group out.
   ::umask(not_for_others);
-  ServiceConfig config = read_service_config(file);
+  ServiceConfig config = read_service_config(file, process_environment(), shard);
+  if (const ingest::ShardOptions& shards = config.service.input.shard; shards.divided() && !shard) {
+    throw Error(ErrorKind::configuration, file,
+                "shards: the configuration is for several shards, and which one runs here is not said",
+                fmt::format("add --shard N, with N from 0 to {}", shards.count - 1));
+  }
   const std::unique_ptr<ingest::Journal> journal = ingest::make_journal(config.service.logging);
   for (const std::string& warning : config.warnings) journal->tell(ingest::Level::warn, warning);
   // Do this before any thread is made: threads inherit the blocked signals.
@@ -149,8 +159,8 @@ int run_service(const std::string& file) {
   config.service.engine.backend = make_backend(
       config.backend, configuration_words([&](const std::string& text) { journal->tell(ingest::Level::warn, text); }));
   ingest::ServiceReaders readers;
-  readers.reread = [file, started] {
-    ServiceConfig now = read_service_config(file);
+  readers.reread = [file, shard, started] {
+    ServiceConfig now = read_service_config(file, process_environment(), shard);
     std::vector<std::string> needs_restart = keys_that_need_restart(started, now);
     return ingest::ReadAgain{std::move(now.service.queries), std::move(needs_restart)};
   };
@@ -177,7 +187,10 @@ void add_run(const Command& program, Run& run) {
       "run", "Run the service. Kafka and files get each alert exactly once, other sinks at least once", examples);
   const auto file = std::make_shared<std::string>();
   command.add_text("--config", *file, "Configuration (YAML); config/service.yaml has every key", "FILE").required();
-  command.runs(run, [file] { return run_service(*file); });
+  const auto shard = std::make_shared<std::optional<std::uint32_t>>();
+  add_number(command, "--shard", *shard, "Which of the shards of the configuration runs here, from 0", 0,
+             std::numeric_limits<std::uint32_t>::max());
+  command.runs(run, [file, shard] { return run_service(*file, *shard); });
 }
 
 }  // namespace deltamatch::cli

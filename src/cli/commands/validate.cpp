@@ -1,13 +1,17 @@
 // deltamatch validate: checks that queries can be registered, or that a service can start with its configuration. Nothing is
 // run.
 #include <fmt/format.h>
+
+#include <cstdint>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "cli/commands/commands.hpp"
 #include "cli/options/common_options.hpp"
+#include "cli/options/option_kinds.hpp"
 #include "cli/options/queries.hpp"
 #include "cli/terminal/exit_codes.hpp"
 #include "cli/terminal/output.hpp"
@@ -36,6 +40,7 @@ struct Validate {
   std::optional<SelfLoops> self_loops;
   SchemaOptions schema;
   std::string config;
+  std::optional<std::uint32_t> shard;
 
   [[nodiscard]] bool describes_queries() const {
     return directed || self_loops || schema.given() || queries.count || queries.induced ||
@@ -82,7 +87,7 @@ int validate_config(const Validate& options) {
     throw Error(ErrorKind::usage, "--config", "the configuration says this for its queries",
                 "leave --directed, --undirected, --self-loops, --edges, --attributes, --mode, --induced and --count out");
   }
-  const ServiceConfig config = read_service_config(options.config);
+  const ServiceConfig config = read_service_config(options.config, process_environment(), options.shard);
   for (const std::string& warning : config.warnings) print_err("deltamatch: warning: " + warning + '\n');
   print_out(summary(config));
   return exit_ok;
@@ -93,6 +98,9 @@ int validate(const Validate& options) {
 #ifdef DELTAMATCH_WITH_SERVICE
   if (!options.config.empty()) return validate_config(options);
 #endif
+  if (options.shard) {
+    throw Error(ErrorKind::usage, "--shard", "only a configuration has shards", "add --config FILE, or leave it out");
+  }
   if (options.queries.sources.empty()) {
     throw Error(ErrorKind::usage, "validate", "there is nothing to check", "name queries with --query, see validate --help");
   }
@@ -115,6 +123,9 @@ void add_validate(const Command& program, Run& run) {
   command.add_text("--config", options->config, "Configuration of a service, in place of --query", "FILE")
       .group("Service")
       .excludes(queries);
+  add_number(command, "--shard", options->shard, "Which shard of the configuration to show; by default 0", 0,
+             std::numeric_limits<std::uint32_t>::max())
+      .group("Service");
 #endif
   command.runs(run, [options] { return validate(*options); });
 }

@@ -37,13 +37,14 @@ class Checker {
   }
 
   void topics() {
-    const std::string& application = config_.service.application;
     for (const auto* list : {&context_.topics_read, &context_.topics_written}) {
       for (const Use& use : *list) {
-        if (use.name == application + ".commits")
-          refuse(use, "this is the topic of the application's commit records", "name another topic");
-        if (use.name == application + ".progress" || use.name == application + ".claims")
-          refuse(use, "this is a topic of the application's workers", "name another topic");
+        for_each_application([&](const std::string& application) {
+          if (use.name == application + ".commits")
+            refuse(use, "this is the topic of the application's commit records", "name another topic");
+          if (use.name == application + ".progress" || use.name == application + ".claims")
+            refuse(use, "this is a topic of the application's workers", "name another topic");
+        });
       }
     }
     for (const Use& written : context_.topics_written) {
@@ -129,6 +130,25 @@ class Checker {
                                  "end a pattern with WITHIN TIME, or leave it out");
   }
 
+  /// What would belong to several shards at once. Patterns cannot: they are connected, so a match has edges of one tenant.
+  void shards() {
+    if (!config_.service.input.shard.divided()) return;
+    const std::string variable = fmt::format("${{{}}}", shard_variable);
+    for (const Use& use : context_.files_written) {
+      if (use.by_shard) continue;
+      refuse(use, "all shards would write this file",
+             fmt::format("write {} in its name, which stands for the number of the shard", variable));
+    }
+    for (const Use& use : context_.files_read) {
+      if (!use.key.starts_with("graph.start.") || use.by_shard || makes_no_match(use)) continue;
+      refuse(
+          use, "all shards would begin with this graph, and each would report its matches",
+          fmt::format("make a file for each shard, with {} in its name; files of vertices need not be divided, unless a query "
+                      "asks for a vertex alone",
+                      variable));
+    }
+  }
+
   /// What cannot be divided among workers.
   void workers() {
     const ingest::ServiceOptions& service = config_.service;
@@ -174,6 +194,27 @@ class Checker {
   }
 
  private:
+  /// Calls `take` with the names that the application has in Kafka: one for each shard.
+  template <typename Take>
+  void for_each_application(Take take) const {
+    const ingest::ShardOptions& shard = config_.service.input.shard;
+    if (!shard.divided()) return take(config_.service.application);
+    for (std::uint32_t number = 0; number < shard.count; ++number) take(shard.application(number));
+  }
+
+  /// Whether it is a file of the start graph that makes no match: it states no edges, and no query asks for a vertex alone.
+  [[nodiscard]] bool makes_no_match(const Use& use) const {
+    const auto asks_for_vertices = [](const ingest::ServiceQuery& query) {
+      return query.query.vertices.size() == 1 && query.query.edges.empty();
+    };
+    if (std::ranges::any_of(config_.service.queries, asks_for_vertices)) return false;
+    const auto& files = config_.service.start_graph.files;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      if (use.key == join_path(join_path("graph.start.files", i), "path")) return files[i].codec.vertices;
+    }
+    return false;
+  }
+
   /// Refuses two ways by which a query's alerts come to one topic.
   void told_once() {
     const auto& sinks = config_.service.sinks;
@@ -248,6 +289,7 @@ void check_together(Section& top, ServiceConfig& config) {
   checker.lateness();
   checker.window();
   checker.workers();
+  checker.shards();
   checker.sizes();
 }
 

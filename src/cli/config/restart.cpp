@@ -7,12 +7,23 @@ namespace {
 
 /// The input without what codecs know of the graph, which has keys of its own.
 ingest::InputOptions alone(ingest::InputOptions input) {
+  input.shard = {};  // a key of its own
   for (ingest::InputTopics& topics : input.topics) {
     topics.codec.edges = {};
     topics.codec.attributes.clear();
     topics.codec.vertex_attributes.clear();
   }
   return input;
+}
+
+/// The application and the state without what shards make of them.
+std::string application_of(const ingest::ServiceOptions& service) {
+  return service.input.shard.divided() ? service.input.shard.of : service.application;
+}
+ingest::StateOptions state_of(const ingest::ServiceOptions& service) {
+  ingest::StateOptions state = service.state;
+  if (service.input.shard.divided()) state.directory = state.directory.parent_path();
+  return state;
 }
 
 /// Where messages have the attributes, if the configuration of the graph says so.
@@ -45,8 +56,9 @@ std::vector<std::string> keys_that_need_restart(const ServiceConfig& before, con
   const auto compare = [&names](const char* key, bool same) {
     if (!same) names.emplace_back(key);
   };
-  compare("application", application == application_now);
-  compare("state", state == state_now);
+  compare("application", application_of(service) == application_of(service_now));
+  compare("state", state_of(service) == state_of(service_now));
+  compare("shards", input.shard.count == input_now.shard.count);
   compare("standby", standby == standby_now);
   compare("workers", workers == workers_now);
   compare("kafka", kafka == kafka_now);

@@ -67,7 +67,12 @@ std::size_t Section::line_of(std::string_view key) const noexcept {
 }
 
 void Section::note(std::vector<ConfigContext::Use> ConfigContext::* list, std::string_view key, const std::string& name) const {
-  (context_->*list).push_back({line_of(key), join_path(key_, key), name});
+  const Node* const node = node_ == nullptr ? nullptr : node_->find(key);
+  const auto has = [&](std::string_view end) {
+    return node != nullptr && node->written.find(fmt::format("${{{}{}", shard_variable, end)) != std::string::npos;
+  };
+  const bool by_shard = has("}") || has(":-");
+  (context_->*list).push_back({line_of(key), join_path(key_, key), name, by_shard});
 }
 
 void Section::refuse(const Node& node, std::string_view key, std::string_view what, std::string_view remedy,

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -19,6 +20,9 @@
 
 namespace deltamatch::cli {
 
+/// The variable that a configuration of shards may use: the number of the shard. It need not be set in the environment.
+inline constexpr std::string_view shard_variable = "DELTAMATCH_SHARD";
+
 /// What all sections of one configuration file share.
 struct ConfigContext {
   Problems problems;
@@ -29,14 +33,16 @@ struct ConfigContext {
     std::size_t line;
     std::string key;
     std::string name;
+    bool by_shard = false;  ///< the name has the number of the shard in it (shard_variable)
   };
   std::vector<Use> files_read;
   std::vector<Use> files_written;
   std::vector<Use> topics_read;
   std::vector<Use> topics_written;
-  std::vector<Use> templates{};      ///< the name is that of the sink
-  std::vector<Use> queries_named{};  ///< outside `queries`
-  bool knows_schema = true;          ///< false: what the graph's edges are was refused, so nothing is held against it
+  std::vector<Use> templates{};          ///< the name is that of the sink
+  std::vector<Use> queries_named{};      ///< outside `queries`
+  bool knows_schema = true;              ///< false: what the graph's edges are was refused, so nothing is held against it
+  std::optional<std::uint32_t> shard{};  ///< as the command line says
 };
 
 /// Reads one map. If a key is absent, or its value is wrong, a getter leaves its target as it is. A wrong value is reported.

@@ -115,22 +115,6 @@ void read_state(Section section, ingest::StateOptions& state, const std::string&
   section.finish();
 }
 
-void read_standby(Section section, ingest::StandbyOptions& standby) {
-  section.flag("warm", standby.warm);
-  section.finish();
-}
-
-void read_workers(Section section, ingest::WorkersOptions& workers) {
-  std::uint64_t slots = 0;
-  section.number("slots", slots, 1, ingest::WorkersOptions::most_slots);
-  workers.slots = static_cast<std::uint32_t>(slots);
-  section.flag("spare", workers.spare);
-  section.text("name", workers.name);
-  section.finish();
-  if (!section.has("slots") && (workers.spare || !workers.name.empty()))
-    section.refuse("there are no slots", "set slots, as all instances of the application do: slots: 16");
-}
-
 /// Reads the model of edges, and the attributes with their types.
 void read_schema(Section& section, ingest::CodecOptions& graph) {
   const Problems& problems = section.context().problems;
@@ -341,6 +325,7 @@ void read_service(ConfigContext& context, const Node& root, ServiceConfig& confi
   read_application(top, service.application);
   if (top.require("state", "state: {directory: /var/lib/deltamatch}"))
     read_state(top.section("state"), service.state, service.application);
+  read_shards(top.section("shards"), service);
   read_standby(top.section("standby"), service.standby);
   read_workers(top.section("workers"), service.workers);
   if (top.require("kafka", "kafka: {bootstrap.servers: 'localhost:9092'}")) read_kafka(top.section("kafka"), service.kafka);
@@ -365,14 +350,19 @@ void read_service(ConfigContext& context, const Node& root, ServiceConfig& confi
   check_together(top, config);
 }
 
-ServiceConfig read_service_config(const std::filesystem::path& file, const Environment& environment) {
+ServiceConfig read_service_config(const std::filesystem::path& file, const Environment& environment,
+                                  std::optional<std::uint32_t> shard) {
   ConfigContext context{Problems(file.string()), file.parent_path(), {}, {}, {}, {}, {}};
+  context.shard = shard;
   Node root = parse_yaml(read_small_file(file, "the configuration"), context.problems);
   if (root.kind == Node::Kind::null) {
     context.problems.raise();
     throw Error(ErrorKind::configuration, file.string(), "there is no configuration in it", "see config/service.yaml");
   }
-  expand(root, environment, context.problems);
+  const auto with_shard = [&](const std::string& name) {
+    return name == shard_variable ? std::optional(std::to_string(shard.value_or(0))) : environment(name);
+  };
+  expand(root, root.find("shards") == nullptr ? environment : with_shard, context.problems);
   context.files_read.push_back({1, "", file.string()});
   ServiceConfig config;
   read_service(context, root, config);

@@ -1,7 +1,9 @@
 // The configuration file of the service. config/service.yaml documents every key.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,8 +26,12 @@ struct ServiceConfig {
 /// Throws Error(configuration) that lists up to ten problems with file, line, key and remedy. No message holds a secret: a
 /// header, a URL, or a secret property of Kafka. So neither does it show the contents of a variable or a file. It shows a wrong
 /// value as the file has it.
+///
+/// `shard` is the number of the shard that runs here. It is refused if the configuration has no shards. Without it, a
+/// configuration of shards is read as that of shard 0.
 [[nodiscard]] ServiceConfig read_service_config(const std::filesystem::path& file,
-                                                const Environment& environment = process_environment());
+                                                const Environment& environment = process_environment(),
+                                                std::optional<std::uint32_t> shard = {});
 
 /// Describes for people what would run: input, batches, sinks, and queries with the size of their matches. Holds no secret.
 [[nodiscard]] std::string summary(const ServiceConfig& config);

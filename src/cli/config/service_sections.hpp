@@ -14,6 +14,11 @@ namespace deltamatch::cli {
 /// Reads everything into `config`. `context` gets the problems and the known keys.
 void read_service(ConfigContext& context, const Node& root, ServiceConfig& config);
 
+/// Makes the options those of one shard: it is an application of its own, with a state directory of its own. Both must have
+/// been read.
+void read_shards(Section section, ingest::ServiceOptions& service);
+void read_standby(Section section, ingest::StandbyOptions& standby);
+void read_workers(Section section, ingest::WorkersOptions& workers);
 void read_kafka(Section section, ingest::KafkaProperties& properties);
 /// `graph` has the edges and attributes, which all topics share.
 void read_input(Section section, ingest::InputOptions& input, const ingest::CodecOptions& graph);

@@ -27,6 +27,7 @@ class Summary {
 
   std::string text() {
     line("application", service_.application);
+    shard();
     input();
     graph();
     line("batch", fmt::format("up to {} updates, up to {}", grouped(service_.batching.max_updates),
@@ -45,6 +46,14 @@ class Summary {
  private:
   void line(std::string_view what, std::string_view says) {
     fmt::format_to(std::back_inserter(text_), "{:<12} {}\n", what, says);
+  }
+
+  void shard() {
+    const ingest::ShardOptions& shard = service_.input.shard;
+    if (!shard.divided()) return;
+    std::string partitions = std::to_string(shard.number);
+    for (std::uint32_t i = 1; i < 3; ++i) partitions += fmt::format(", {}", shard.number + i * shard.count);
+    line("shard", fmt::format("{} of {}: the partitions {} and so on of each topic", shard.number, shard.count, partitions));
   }
 
   void input() {

@@ -41,6 +41,7 @@ const std::map<std::string, std::vector<std::string>>& changes() {
       {"state",
        {"state: {directory: elsewhere}", "state: {directory: state, keep_snapshots: 7}",
         "state: {directory: state, share: {path: shared}}"}},
+      {"shards", {"shards: {count: 2}"}},
       {"standby", {"standby: {warm: false}"}},
       {"workers", {"workers: {slots: 16}"}},
       {"kafka", {"kafka: {bootstrap.servers: 'other:9092'}"}},

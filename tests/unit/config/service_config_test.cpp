@@ -3,10 +3,14 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <source_dir.hpp>
 #include <string>
+#include <vector>
 
+#include "cli/config/restart.hpp"
 #include "cli/options/small_file.hpp"
 #include "deltamatch/error.hpp"
 #include "ingest/codec/schema_text.hpp"
@@ -30,9 +34,19 @@ Value with(Set set) {
 
 class ServiceConfigTest : public testing::Test {
  protected:
-  ServiceConfig read(const std::string& text, const std::map<std::string, std::string>& environment = {}) {
+  ServiceConfig read(const std::string& text, const std::map<std::string, std::string>& environment = {},
+                     std::optional<std::uint32_t> shard = {}) {
     folder_.write("etc/service.yaml", test::completed(text));
-    return read_service_config("etc/service.yaml", test::variables(environment));
+    return read_service_config("etc/service.yaml", test::variables(environment), shard);
+  }
+  std::string refusal(const std::string& text, std::optional<std::uint32_t> shard) {
+    try {
+      static_cast<void>(read(text, {}, shard));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::configuration);
+      return error.what();
+    }
+    return "fine";
   }
   void write(const std::string& name, const std::string& text) { folder_.write(name, text); }
 
@@ -250,6 +264,42 @@ queries:
 TEST_F(ServiceConfigTest, KeysOfWorkersArrive) {
   EXPECT_EQ(read("workers: {slots: 16, spare: true, name: alpha}").service.workers,
             (ingest::WorkersOptions{.slots = 16, .spare = true, .name = "alpha"}));
+}
+
+TEST_F(ServiceConfigTest, AShardIsAnApplicationOfItsOwn) {
+  const std::string text =
+      "shards: {count: 4}\nsinks:\n  f: {type: file, path: 'a-${DELTAMATCH_SHARD}.jsonl'}\n  w: {type: webhook, url: "
+      "'http://h/'}\n";
+  const ServiceConfig config = read(text, {{"DELTAMATCH_SHARD", "unheeded"}}, 2);
+  const ingest::ServiceOptions& service = config.service;
+  EXPECT_EQ(service.application, "app-2");
+  EXPECT_EQ(service.state.directory, "etc/state/shard-2");
+  EXPECT_EQ(service.input.shard, (ingest::ShardOptions{.count = 4, .number = 2, .of = "app"}));
+  EXPECT_EQ(service.sinks.at(0).path, "etc/a-2.jsonl");
+  EXPECT_EQ(service.sinks.at(1).dead_letters, "etc/state/shard-2/w.dead-letters.jsonl");
+  std::vector<std::int32_t> own;
+  for (std::int32_t partition = 0; partition < 12; ++partition) {
+    if (service.input.shard.reads(partition)) own.push_back(partition);
+  }
+  EXPECT_THAT(own, ElementsAre(2, 6, 10));
+  EXPECT_THAT(summary(config),
+              HasSubstr("application  app-2\nshard        2 of 4: the partitions 2, 6, 10 and so on of each topic\n"));
+  EXPECT_EQ(read(text).service.application, "app-0") << "what validate shows if no shard is named";
+  EXPECT_EQ(keys_that_need_restart(config, read(text, {}, 2)), std::vector<std::string>{});
+  const ingest::ServiceOptions whole = read("").service;
+  EXPECT_FALSE(whole.input.shard.divided());
+  EXPECT_TRUE(whole.input.shard.reads(7));
+  EXPECT_EQ(read("shards: {count: 1}", {}, 0).service.application, "app-0");
+}
+
+TEST_F(ServiceConfigTest, ANumberOfAShardHasToFit) {
+  EXPECT_EQ(refusal("shards: {count: 4}", 3), "fine");
+  EXPECT_THAT(refusal("shards: {count: 4}", 4),
+              HasSubstr("service.yaml:1: shards.count: there is no shard 4, as --shard says; shards are numbered from 0 to 3"));
+  EXPECT_THAT(refusal("", 0),
+              HasSubstr("shards: the command line has --shard, but there are no shards; add shards: {count: 4}"));
+  EXPECT_THAT(refusal("shards: {}", 0), HasSubstr("there are no shards"));
+  EXPECT_THAT(refusal("shards: {count: 1025}", 0), HasSubstr("shards.count: '1025' is not accepted"));
 }
 
 TEST_F(ServiceConfigTest, QueriesComeFromPatternsFilesAndFolders) {

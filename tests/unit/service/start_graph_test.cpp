@@ -76,5 +76,22 @@ TEST(StartGraph, OtherWindowsAreNamedAsTheConfigurationWritesThem) {
               AllOf(HasSubstr("made with 48h, not with 90s"), HasSubstr("standbys too")));
 }
 
+TEST(StartGraph, AnotherShardThanThatOfEarlierBatchesIsRefused) {
+  const ShardOptions shard{.count = 4, .number = 1, .of = "app"};
+  GraphIdentity known;
+  EXPECT_EQ(shard_text(shard), "1 of 4");
+  EXPECT_EQ(shard_text({}), "");
+  must_be_same_shard({}, known);
+  must_be_same_shard(shard, std::nullopt);
+  EXPECT_THAT(error_of([&] { must_be_same_shard(shard, known); }),
+              AllOf(HasSubstr("shards: earlier batches"), HasSubstr("made without shards, not as shard 1 of 4")));
+  known.shard = "1 of 2";
+  EXPECT_THAT(error_of([&] { must_be_same_shard(shard, known); }), HasSubstr("made as shard 1 of 2, not as shard 1 of 4"));
+  EXPECT_THAT(error_of([&] { must_be_same_shard({}, known); }),
+              AllOf(HasSubstr("made as shard 1 of 2, not without shards"), HasSubstr("choose another application name")));
+  known.shard = "1 of 4";
+  must_be_same_shard(shard, known);
+}
+
 }  // namespace
 }  // namespace deltamatch::ingest

@@ -51,6 +51,16 @@ TEST(CommitPoint, SurvivesItsText) {
   EXPECT_EQ(parse_mark(to_json(with_keys), "here"), with_keys);
 }
 
+TEST(CommitPoint, NamesTheShardOfItsGraph) {
+  CommitPoint mark;
+  mark.graph = {true, 0, "99aa"};
+  EXPECT_EQ(to_json(mark).find("shard"), std::string::npos) << "as before there were shards";
+  mark.graph->lateness = 5;
+  mark.graph->shard = "2 of 4";
+  EXPECT_THAT(to_json(mark), ::testing::HasSubstr(R"("start":"99aa","allowed_lateness":5,"shard":"2 of 4"})"));
+  EXPECT_EQ(parse_mark(to_json(mark), "here"), mark);
+}
+
 TEST(CommitPoint, NamesQueriesMadeOverHttp) {
   CommitPoint mark;
   mark.batch = 17;

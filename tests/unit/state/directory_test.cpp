@@ -56,6 +56,16 @@ TEST_F(DirectoryTest, NeedsItsParent) {
   EXPECT_THAT(refused(identity_), HasSubstr("Not a directory"));
 }
 
+TEST_F(DirectoryTest, ShardsHaveAFolderThatIsNoState) {
+  make_folder_of_shards(path_);
+  make_folder_of_shards(path_);
+  path_ /= "shard-0";
+  open(identity_);
+  EXPECT_THAT(refusal([&] { make_folder_of_shards(path_); }),
+              AllOf(HasSubstr(path_.string()), HasSubstr("of an application without shards; name another state.directory")));
+  EXPECT_THAT(refusal([&] { make_folder_of_shards(folder_.path() / "absent" / "state"); }), HasSubstr("No such file"));
+}
+
 TEST_F(DirectoryTest, IsHeldByOne) {
   const StateDirectory held = open(identity_);
   EXPECT_THAT(refused(identity_), HasSubstr("in use by process " + std::to_string(::getpid()) + ";"));
