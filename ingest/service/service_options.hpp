@@ -155,6 +155,8 @@ struct WorkersOptions {
   std::uint32_t slots = 0;  ///< the same in all instances, for ever; 0: the application is not divided
   bool spare = false;       ///< this instance takes over slots of others that end, and else has none
   std::string name{};       ///< begins the name of the worker; empty: the host's name
+  /// A worker that gets on with nothing for so long ends itself, so that others take its slots over. 0: never.
+  std::chrono::milliseconds hang_after{600'000};
   friend bool operator==(const WorkersOptions&, const WorkersOptions&) = default;
 };
 

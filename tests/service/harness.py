@@ -324,10 +324,11 @@ class ServiceTest(unittest.TestCase):
         return file
 
     def start_signalled(self, point, count, number, **environment):
-        """An instance that gets the signal when it reaches the point for the count-th time. signal_at.cpp lists the points, and
-        what else can be in its environment.
+        """An instance that gets the signal when it reaches the point for the count-th time. signal_at.cpp lists the points, what
+        else than a signal can happen there, and what else can be in its environment.
         """
-        return self.start_preloaded("DELTAMATCH_SIGNAL_AT_LIBRARY", DELTAMATCH_SIGNAL_AT=f"{point}:{count}:{int(number)}", **environment)
+        signal_at = f"{point}:{count}:{number if isinstance(number, str) else int(number)}"
+        return self.start_preloaded("DELTAMATCH_SIGNAL_AT_LIBRARY", DELTAMATCH_SIGNAL_AT=signal_at, **environment)
 
     def start_preloaded(self, variable, config=None, log="service.log", **environment):
         """An instance with the library that the variable names."""

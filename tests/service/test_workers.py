@@ -158,6 +158,26 @@ class Workers(WorkersTest):
         self.assertGreater(len(self.check_alerts()), 20)
         self.assertTrue(any(cut["take_overs"] for cut in self.cuts()))
 
+    def test_a_worker_that_hangs_ends_itself(self):
+        self.broker.create(self.input)
+        draw = random.Random(9)
+        first = self.begin("a")
+        config = self.worker("b", workers__hang_after="5s", state__snapshot_every="1s")
+        hung = self.start_signalled("snapshot", 1, "hang", config=config, log="b.log")
+        first.wait(lambda: self.owners(first) == {"a": 2, "b": 2}, "two workers with slots")
+        end = self.produce_on(draw)
+        self.assertEqual(hung.ended(60), 1, hung.log())
+        told = [event for event in hung.events() if event["event"] == "worker_hangs"]
+        self.assertEqual([event["doing"] for event in told], ["saving a snapshot"])
+        self.assertGreater(int(told[0]["batch"]), 0)
+        self.assertIn("raise workers.hang_after", told[0]["remedy"])
+        first.wait(lambda: self.owners(first) == {"a": 4}, "the slots of the one that hung")
+        end()
+        self.wait_published(first)
+        self.assertEqual(first.stop(), 0, first.log())
+        self.assertGreater(len(self.check_alerts()), 20)
+        self.assertTrue(any(cut["take_overs"] for cut in self.cuts()))
+
     def test_another_kind_of_instance_is_refused(self):
         self.broker.create(self.input)
         worker = self.begin("a")

@@ -73,6 +73,7 @@ struct RangeReader::State {
   std::map<TopicPartition, std::uint32_t> indices;
   std::vector<std::unique_ptr<rd_kafka_queue_t, decltype(&rd_kafka_queue_destroy)>> queues;
   std::map<std::uint32_t, std::optional<Message>> held_back;
+  std::function<void()> waits;
   std::pair<std::uint32_t, std::int64_t> waiting_at{0, -1};
   Clock::time_point waiting_since;
   Clock::duration ask_again{};
@@ -82,6 +83,7 @@ struct RangeReader::State {
 // Called while no record comes. The brokers may be away, or another producer's transaction may be open. Errors that concern no
 // partition arrive in the common queue. A partition that ends before the range would never reach its end.
 void RangeReader::State::heed_the_rest(std::uint32_t partition, std::int64_t end) {
+  if (waits) waits();
   Message::Handle message(rd_kafka_consumer_poll(reader.client().c(), 0));
   const TopicPartition& name = reader.partitions()[partition];
   if (message != nullptr && reader.take(std::move(message)))
@@ -128,8 +130,10 @@ RangeReader::~RangeReader() = default;
 
 const std::vector<TopicPartition>& RangeReader::partitions() const noexcept { return state_->reader.partitions(); }
 
-bool RangeReader::read(const Offsets& ends, const std::function<void(Message&&)>& take, const std::stop_token& stop) {
+bool RangeReader::read(const Offsets& ends, const std::function<void(Message&&)>& take, const std::stop_token& stop,
+                       const std::function<void()>& waits) {
   State& s = *state_;
+  s.waits = waits;
   s.add(ends);
   for (const auto& [name, end] : ends) {  // ascending, like the records
     const std::uint32_t partition = s.indices.at(name);

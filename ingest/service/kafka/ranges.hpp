@@ -31,8 +31,9 @@ class RangeReader {
   /// partition starts at its end, so nothing of it is read before the next call. A partition does not move if `ends` lacks it
   /// or names an earlier end. Returns false if `stop` was requested first; then no further call is allowed. Throws Error if
   /// records in the range are no longer retained, or if the partition ends before. Also throws what `take` throws. Waits for
-  /// brokers that do not answer, and reports them to the journal.
-  bool read(const Offsets& ends, const std::function<void(Message&&)>& take, const std::stop_token& stop = {});
+  /// brokers that do not answer, and reports them to the journal. While no record comes, it calls `waits` again and again.
+  bool read(const Offsets& ends, const std::function<void(Message&&)>& take, const std::stop_token& stop = {},
+            const std::function<void()>& waits = {});
 
  private:
   struct State;

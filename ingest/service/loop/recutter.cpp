@@ -71,7 +71,8 @@ void Recutter::cut(const CommitPoint& mark) {
     for (const auto& [partition, time] : mark.times) open(partition, std::nullopt);
     assembler_.repeat(engine_.watermark(), mark.times, Clock::now());
   }
-  const bool done = ranges_.read(mark.ends, [&](const kafka::Message& message) { take(message); }, context_.stop);
+  const bool done =
+      ranges_.read(mark.ends, [&](const kafka::Message& message) { take(message); }, context_.stop, context_.waits);
   if (!done) throw StartupCancelled();
   assembler_.cut(batch_, Clock::now());
   batch_.updates.set_watermark(mark.watermark);

@@ -6,6 +6,7 @@ namespace deltamatch::ingest {
 
 void until_answered(const StartupContext& context, const std::function<void()>& attempt) {
   for (;;) {
+    if (context.waits) context.waits();
     try {
       return attempt();
     } catch (const kafka::Unreachable& error) {

@@ -36,6 +36,7 @@ struct StartupContext {
   SchemaWaits& schemas;
   SnapshotShare* share = nullptr;     ///< null: nothing is shared
   std::span<const MadeQuery> made{};  ///< in the order in which the changes took effect
+  std::function<void()> waits{};      ///< called again and again while brokers are waited for
 };
 
 /// Calls `attempt` until it throws no kafka::Unreachable, and tells the journal each time. Throws what a stop requires:

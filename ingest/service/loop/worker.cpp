@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <condition_variable>
+#include <cstdlib>
 #include <exception>
 #include <thread>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "ingest/service/kafka/claim_writer.hpp"
 #include "ingest/service/kafka/commit_log.hpp"
 #include "ingest/service/kafka/topics.hpp"
+#include "ingest/service/loop/hang_watch.hpp"
 #include "ingest/service/loop/slot_threads.hpp"
 #include "ingest/service/loop/start_graph.hpp"
 #include "ingest/service/loop/start_up.hpp"
@@ -31,6 +33,7 @@ using workers::Step;
 constexpr auto patience = 60s;       // for brokers that do not answer a request
 constexpr auto longest_wait = 20ms;  // between looks at what is to be done
 constexpr auto claim_every = 1s;
+constexpr auto last_word = 2s;                              // for the log, before a process that hangs ends
 constexpr auto stalled_after = 10s;                         // a part that waits longer is reported
 constexpr std::uint64_t most_batches = 64;                  // that the engine is ahead of what is published
 constexpr std::size_t most_bytes = std::size_t{256} << 20;  // of the parts that wait
@@ -41,6 +44,29 @@ bool wait_for(const std::stop_token& stop, Clock::duration time) {
   std::unique_lock lock(sleep);
   std::condition_variable_any().wait_for(lock, stop, time, [] { return false; });
   return !stop.stop_requested();
+}
+
+/// How long one turn of the loop may take. In one, commands may fetch a shared snapshot, within a time of their own.
+std::chrono::milliseconds longest_turn(const ServiceOptions& options) {
+  const ShareOptions& share = options.state.share;
+  const std::chrono::milliseconds after = options.workers.hang_after;
+  return after.count() == 0 || share.get.empty() ? after : after + share.timeout;
+}
+
+/// Ends the process at once: a thread that hangs cannot be stopped. It may even hang in the log.
+[[noreturn]] void end_because_of(const HangWatch::Turn& turn, Journal& journal) {
+  std::thread([turn, &journal] {
+    journal.tell(Level::error, "worker_hangs",
+                 {{"batch", std::to_string(turn.batch)},
+                  {"doing", turn.doing},
+                  {"effect", "the process ends, and other workers take its slots over"},
+                  {"remedy",
+                   "look at the disk and the memory of this machine; if a batch or a snapshot may take so long, raise "
+                   "workers.hang_after"}});
+    std::_Exit(EXIT_FAILURE);
+  }).detach();
+  std::this_thread::sleep_for(last_word);
+  std::_Exit(EXIT_FAILURE);
 }
 
 }  // namespace
@@ -67,6 +93,11 @@ struct Worker::Impl {
         engine(starting, options.workers.slots),
         leader(starting, name, options.workers.slots, state, engine, of.metrics) {
     starting.stop = end.get_token();
+    starting.progress = [this](const std::string& now) {
+      turn(doing);
+      context.starting.progress(now);
+    };
+    starting.waits = [this] { turn(doing); };
   }
 
   void run(const std::stop_token& stop, const std::function<void()>& ready);
@@ -78,6 +109,7 @@ struct Worker::Impl {
   void look_at_leadership();
   void save_if_due();
   void save();
+  void turn(HangWatch::Turn now);
   void write_claims(const std::stop_token& stop);
   [[nodiscard]] workers::Claim claim() const;
 
@@ -97,6 +129,8 @@ struct Worker::Impl {
   Clock::time_point saved = Clock::now();
   std::optional<std::uint64_t> saved_batch;
   std::optional<std::uint64_t> shown;  // the batch of `graph`
+  std::optional<HangWatch> watch;  // while the loop runs
+  HangWatch::Turn doing;
 
   mutable std::mutex mutex;
   GraphStatistics graph;  // guarded by mutex
@@ -123,6 +157,12 @@ void Worker::Impl::run(const std::stop_token& stop, const std::function<void()>&
     const SlotThreads slots(options, starting.cluster, options.workers.slots, state, readers, context.metrics, journal);
     const std::jthread claims([this](const std::stop_token& done) { write_claims(done); });
     ready();
+    struct EndOfTheWatch {
+      std::optional<HangWatch>& watch;
+      ~EndOfTheWatch() { watch.reset(); }
+    };
+    const EndOfTheWatch once_the_loop_ends{watch};
+    watch.emplace(longest_turn(options), [this](const HangWatch::Turn& turn) { end_because_of(turn, journal); });
     work(stop);
     if (end.stop_requested()) throw StartupCancelled();
   } catch (const StartupCancelled&) {
@@ -133,6 +173,7 @@ void Worker::Impl::run(const std::stop_token& stop, const std::function<void()>&
 
 void Worker::Impl::work(const std::stop_token& stop) {
   while (!end.stop_requested()) {
+    turn({"matching", (engine.holds() ? engine.mark().batch : 0) + 1});
     state.check();
     look_at_leadership();
     if (stop.stop_requested() && !leaves.exchange(true)) leader.stop_reading();
@@ -143,10 +184,18 @@ void Worker::Impl::work(const std::stop_token& stop) {
   if (engine.holds() && state.confirmed() == engine.mark().batch) save();
 }
 
+/// Tells the watch that the loop goes on, and with what.
+void Worker::Impl::turn(HangWatch::Turn now) {
+  doing = now;
+  if (watch) watch->turn(now);
+}
+
 /// Does one thing. Returns false if there is nothing to do.
 bool Worker::Impl::step() {
   if (const std::optional<Step> wanted = state.engine_step()) {
-    if (wanted->kind == Step::Kind::restart) until_answered(starting, [&] { restart(wanted->batch); });
+    if (wanted->kind != Step::Kind::restart) return true;
+    turn({"loading a graph", wanted->batch});
+    until_answered(starting, [&] { restart(wanted->batch); });
     return true;
   }
   if (!(leads && leader.advance()) && !follow()) return false;
@@ -236,6 +285,7 @@ void Worker::Impl::save() {
   saved = Clock::now();
   const std::uint64_t batch = engine.mark().batch;
   if (saved_batch == batch) return;
+  turn({"saving a snapshot", batch});
   try {
     engine.save(state.least_progress());
     saved_batch = batch;

@@ -156,6 +156,12 @@ class Checker {
     Section section = top_.section("workers");
     const std::string_view remedy = "leave workers out, so that one instance works and the others stand by";
     const auto refuse_it = [&](const std::string& what) { section.refuse("slots", what, remedy); };
+    constexpr auto short_time = std::chrono::minutes(2);
+    if (service.workers.hang_after.count() != 0 && service.workers.hang_after < short_time) {
+      config_.warnings.push_back(
+          fmt::format("{}: a worker may wait for brokers, or match one batch, for longer; make it 2m or more",
+                      context_.problems.where(section.line_of("hang_after"), "workers.hang_after")));
+    }
     for (const ingest::SinkOptions& sink : service.sinks) {
       if (sink.kind != ingest::SinkOptions::Kind::kafka)
         refuse_it(fmt::format("workers send alerts to topics of Kafka only, and the sink '{}' is none", sink.name));

@@ -1,9 +1,14 @@
 // The parts of a configuration that say what an instance does beside others: standbys, workers, shards.
 #include <fmt/format.h>
 
+#include <chrono>
+
 #include "cli/config/service_sections.hpp"
 
 namespace deltamatch::cli {
+
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
 
 void read_standby(Section section, ingest::StandbyOptions& standby) {
   section.flag("warm", standby.warm);
@@ -38,8 +43,10 @@ void read_workers(Section section, ingest::WorkersOptions& workers) {
   workers.slots = static_cast<std::uint32_t>(slots);
   section.flag("spare", workers.spare);
   section.text("name", workers.name);
+  section.duration("hang_after", workers.hang_after, milliseconds(1s), milliseconds(24h), "never");
   section.finish();
-  if (!section.has("slots") && (workers.spare || !workers.name.empty()))
+  const bool says_more = workers.spare || !workers.name.empty() || workers.hang_after != ingest::WorkersOptions{}.hang_after;
+  if (!section.has("slots") && says_more)
     section.refuse("there are no slots", "set slots, as all instances of the application do: slots: 16");
 }
 

@@ -43,7 +43,7 @@ const std::map<std::string, std::vector<std::string>>& changes() {
         "state: {directory: state, share: {path: shared}}"}},
       {"shards", {"shards: {count: 2}"}},
       {"standby", {"standby: {warm: false}"}},
-      {"workers", {"workers: {slots: 16}"}},
+      {"workers", {"workers: {slots: 16}", "workers: {slots: 16, hang_after: 1h}"}},
       {"kafka", {"kafka: {bootstrap.servers: 'other:9092'}"}},
       {"transaction_timeout", {"transaction_timeout: 61s"}},
       {"input", {"input: {topics: [{name: other}]}", "input: {topics: [{name: payments}], max_labels: 7}"}},

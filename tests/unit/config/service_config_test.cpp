@@ -264,6 +264,8 @@ queries:
 TEST_F(ServiceConfigTest, KeysOfWorkersArrive) {
   EXPECT_EQ(read("workers: {slots: 16, spare: true, name: alpha}").service.workers,
             (ingest::WorkersOptions{.slots = 16, .spare = true, .name = "alpha"}));
+  EXPECT_EQ(read("workers: {slots: 16, hang_after: 1h}").service.workers.hang_after, 1h);
+  EXPECT_EQ(read("workers: {slots: 16, hang_after: never}").service.workers.hang_after, 0h);
 }
 
 TEST_F(ServiceConfigTest, AShardIsAnApplicationOfItsOwn) {
