@@ -42,6 +42,21 @@ query        ring: 3 vertices, 3 edges, to alerts
 http         127.0.0.1:9464
 """)
 
+    def test_shards_and_workers_are_shown(self):
+        self.write("service.yaml", LEAST + "shards: {count: 4}\nworkers: {slots: 16}\n")
+        lines = self.ok("validate", "--config", "service.yaml", "--shard", 3).out.splitlines()
+        self.assertEqual(lines[:3], ["application  app-3", "shard        3 of 4: the partitions 3, 7, 11 and so on of each topic",
+                                     "workers      16 slots, ends itself after a hang of 10m"])
+        self.assertIn("state        state/shard-3", lines)
+        self.assertEqual(self.ok("validate", "--config", "service.yaml").out.splitlines()[0], "application  app-0")
+        self.fails(78, "validate", "--config", "service.yaml", "--shard", 4,
+                   says="7: shards.count: there is no shard 4, as --shard says; shards are numbered from 0 to 3")
+        self.fails(78, "run", "--config", "service.yaml",
+                   says="service.yaml: shards: the configuration is for several shards, and which one runs here is not said; add --shard N, with N from 0 to 3")
+        self.fails(2, "validate", "--query", "q=(a)-->(b)", "--shard", 1, says="--shard: only a configuration has shards")
+        self.write("service.yaml", LEAST)
+        self.fails(78, "run", "--config", "service.yaml", "--shard", 0, says="shards: the command line has --shard, but there are no shards")
+
     def test_allowed_lateness_is_told_and_needs_a_query_with_a_time(self):
         graph = "graph: {edges: events, allowed_lateness: 5m}\n"
         self.write("service.yaml", LEAST + graph)

@@ -83,6 +83,16 @@ TEST_F(TransactionsTest, MoreRecordsThanTheQueueTakes) {
   EXPECT_EQ(committed(topic).size(), records.size());
 }
 
+TEST_F(TransactionsTest, AWorkerIsToldOfAnotherWorker) {
+  const std::string topic = unique("t");
+  make_topic(topic, 1);
+  cluster.shared = true;
+  Transactions zombie(cluster, 10s, in(20));
+  const Transactions other(cluster, 10s, in(20));
+  EXPECT_THAT(thrown<Fenced>([&] { zombie.commit(std::array{record(topic, "late")}, {}, in(20)); }),
+              AllOf(HasSubstr("another worker took \"" + cluster.application), HasSubstr("start it again, and it follows")));
+}
+
 TEST_F(TransactionsTest, AZombieIsFenced) {
   const std::string topic = unique("t");
   make_topic(topic, 1);

@@ -178,6 +178,17 @@ class Workers(WorkersTest):
         self.assertGreater(len(self.check_alerts()), 20)
         self.assertTrue(any(cut["take_overs"] for cut in self.cuts()))
 
+    def test_a_worker_that_cannot_lead_any_more_ends(self):
+        self.broker.create(self.input)
+        first = self.begin("a")
+        second = self.start_signalled("ownership", 60, "fatal", config=self.worker("b"), log="b.log")
+        self.assertEqual(second.ended(60), 1, second.log())
+        self.assertIn("this instance cannot join the group of owners", second.log())
+        self.produce(200, random.Random(10))
+        self.wait_published(first)
+        self.assertEqual(first.stop(), 0, first.log())
+        self.check_alerts()
+
     def test_another_kind_of_instance_is_refused(self):
         self.broker.create(self.input)
         worker = self.begin("a")

@@ -21,6 +21,7 @@ struct Cluster {
   std::string application;
   KafkaProperties properties;
   Journal* journal = nullptr;
+  bool shared = false;  ///< several workers work for the application at the same time; for messages
 };
 
 /// The topic of commit records, "<application>.commits", and the group "<application>.owner". One member of the group owns the

@@ -55,15 +55,25 @@ class Membership final : public RdKafka::RebalanceCb {
     owned_ = false;
   }
 
+  void check() {
+    const std::scoped_lock lock(mutex_);
+    throw_failure();
+  }
+
   [[nodiscard]] bool owned() const noexcept { return owned_; }
   [[nodiscard]] std::uint64_t term() const noexcept { return term_; }
 
  private:
   bool wait(std::unique_lock<std::mutex>& lock, const std::stop_token& stop, Deadline deadline, const std::atomic<bool>& flag) {
     static_cast<void>(changed_.wait_until(lock, stop, deadline, [&] { return flag || failure_; }));
-    if (!flag && failure_)
-      throw Error("kafka", *failure_, "see docs/guide/kafka-service.md for the rights that the service needs");
+    if (!flag) throw_failure();
     return flag;
+  }
+
+  /// The caller holds mutex_.
+  void throw_failure() const {
+    if (!failure_) return;
+    throw Error("kafka", *failure_, "see docs/guide/kafka-service.md for the rights that the service needs");
   }
 
   void join() {
@@ -150,6 +160,7 @@ bool Ownership::wait_until_joined(const std::stop_token& stop, Deadline deadline
   return state_->membership->wait_until_joined(stop, deadline);
 }
 bool Ownership::wait_until_owned(const std::stop_token& stop) { return state_->membership->wait_until_owned(stop); }
+void Ownership::check() const { state_->membership->check(); }
 bool Ownership::owned() const noexcept { return state_->membership->owned(); }
 std::uint64_t Ownership::term() const noexcept { return state_->membership->term(); }
 

@@ -36,6 +36,10 @@ class Ownership {
 
   [[nodiscard]] bool owned() const noexcept;
 
+  /// Throws Error if the client failed permanently. An owner need not ask, because fencing tells it. One that waits for its
+  /// turn while it does other work must: it would never become the owner.
+  void check() const;
+
   /// How many times the partition was assigned to this instance. If it is still the owner but the term has changed, it lost
   /// ownership in between. Its state may then be outdated.
   [[nodiscard]] std::uint64_t term() const noexcept;

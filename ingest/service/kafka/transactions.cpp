@@ -83,6 +83,7 @@ struct Transactions::State {
   class Taker;
   State(const Cluster& cluster, std::chrono::milliseconds limit)
       : application(cluster.application),
+        shared(cluster.shared),
         timeout(limit),
         deliveries(std::make_shared<Deliveries>()),
         producer(cluster, "transactions", configuration(cluster, limit), deliveries) {}
@@ -118,6 +119,7 @@ struct Transactions::State {
   [[noreturn]] void refuse(const TransactionFailure& failure) const;
 
   const std::string application;
+  const bool shared;
   const std::chrono::milliseconds timeout;
   const std::shared_ptr<Deliveries> deliveries;
   Producer producer;
@@ -453,11 +455,14 @@ void Transactions::State::die_of(const rd_kafka_error_t& fatal) {
   if (!is_fencing(reason.code))
     die(Error("kafka", "the producer can commit no more transactions: " + text, "start the service again"));
   if (Clock::now() - begun >= timeout && begun != Clock::time_point{}) {
-    die(Fenced(
-        "kafka",
-        fmt::format("the brokers ended a transaction that was open for longer than {} ms, or another instance took over: {}",
-                    timeout.count(), text),
-        "start the service again"));
+    die(Fenced("kafka",
+               fmt::format("the brokers ended a transaction that was open for longer than {} ms, or another {} took over: {}",
+                           timeout.count(), shared ? "worker" : "instance", text),
+               "start the service again"));
+  }
+  if (shared) {
+    die(Fenced("kafka", "another worker took \"" + application + "\" over: " + text,
+               "leave it to that one; if the process ends, start it again, and it follows"));
   }
   die(Fenced("kafka", "another instance of \"" + application + "\" took over: " + text,
              "leave the work to it, or stop it and start this instance again"));

@@ -225,7 +225,7 @@ void Service::Impl::run() {
   }
   const StateDirectory directory(options.state.directory, identity(options), journal);
   serve_http();
-  const kafka::Cluster cluster{options.application, options.kafka, &journal};
+  const kafka::Cluster cluster{options.application, options.kafka, &journal, options.workers.slots > 0};
   const std::jthread alive([this](const std::stop_token& done) { keep_alive(done); });
   systemd.ready();
   enter(ServiceState::starting);
@@ -240,9 +240,11 @@ void Service::Impl::run() {
   std::optional<kafka::Ownership> ownership;
   try {
     until_answered([&](kafka::Deadline deadline) {
-      ownership.emplace(cluster, deadline, [this] {
+      ownership.emplace(cluster, deadline, [this, &cluster] {
         journal.tell(Level::warn,
-                     "the group of owners withdrew the application; this instance goes on unless another one takes over");
+                     cluster.shared
+                         ? "the group of owners withdrew the lead; this worker follows until it gets the lead again"
+                         : "the group of owners withdrew the application; this instance goes on unless another one takes over");
       });
     });
     const StartupContext context{options,
@@ -396,8 +398,11 @@ void Service::Impl::work(const StartupContext& context, const kafka::Ownership& 
     const std::scoped_lock reloads(reload_mutex);
     note_queries();
   }
-  auto one =
-      std::make_shared<Worker>(Worker::Context{context, metrics, [&ownership] { return ownership.owned(); }, publisher.get()});
+  const auto leads = [&ownership] {
+    ownership.check();
+    return ownership.owned();
+  };
+  auto one = std::make_shared<Worker>(Worker::Context{context, metrics, leads, publisher.get()});
   {
     const std::scoped_lock lock(mutex);
     divided = one;

@@ -27,7 +27,7 @@ class SlotThreads::Worker {
   Worker(const ServiceOptions& options, const kafka::Cluster& cluster, workers::Slot slot, WorkerState& state,
          const WorkerReaders& readers, Metrics& metrics, Journal& journal)
       : options_(options),
-        cluster_{kafka::slot_id(cluster.application, slot), cluster.properties, cluster.journal},
+        cluster_{kafka::slot_id(cluster.application, slot), cluster.properties, cluster.journal, cluster.shared},
         slot_(slot),
         state_(state),
         readers_(readers),

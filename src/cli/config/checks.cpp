@@ -156,6 +156,10 @@ class Checker {
     Section section = top_.section("workers");
     const std::string_view remedy = "leave workers out, so that one instance works and the others stand by";
     const auto refuse_it = [&](const std::string& what) { section.refuse("slots", what, remedy); };
+    if (top_.section("standby").has("warm")) {
+      top_.section("standby").refuse("warm", "workers do not stand by: each works, or is a spare",
+                                     "leave standby out, or set workers.spare: true for an instance that takes over");
+    }
     constexpr auto short_time = std::chrono::minutes(2);
     if (service.workers.hang_after.count() != 0 && service.workers.hang_after < short_time) {
       config_.warnings.push_back(

@@ -28,6 +28,7 @@ class Summary {
   std::string text() {
     line("application", service_.application);
     shard();
+    workers();
     input();
     graph();
     line("batch", fmt::format("up to {} updates, up to {}", grouped(service_.batching.max_updates),
@@ -54,6 +55,17 @@ class Summary {
     std::string partitions = std::to_string(shard.number);
     for (std::uint32_t i = 1; i < 3; ++i) partitions += fmt::format(", {}", shard.number + i * shard.count);
     line("shard", fmt::format("{} of {}: the partitions {} and so on of each topic", shard.number, shard.count, partitions));
+  }
+
+  void workers() {
+    const ingest::WorkersOptions& workers = service_.workers;
+    if (workers.slots == 0) return;
+    std::string text = counted(workers.slots, "slot", "slots");
+    if (workers.spare) text += ", this one is a spare";
+    if (!workers.name.empty()) text += ", named " + workers.name;
+    text += workers.hang_after.count() == 0 ? ", never ends itself"
+                                            : ", ends itself after a hang of " + duration(workers.hang_after);
+    line("workers", text);
   }
 
   void input() {

@@ -266,6 +266,12 @@ TEST_F(ServiceConfigTest, KeysOfWorkersArrive) {
             (ingest::WorkersOptions{.slots = 16, .spare = true, .name = "alpha"}));
   EXPECT_EQ(read("workers: {slots: 16, hang_after: 1h}").service.workers.hang_after, 1h);
   EXPECT_EQ(read("workers: {slots: 16, hang_after: never}").service.workers.hang_after, 0h);
+  const ServiceConfig config = read("workers: {slots: 16, spare: true, name: alpha, hang_after: 5s}\n");
+  EXPECT_THAT(summary(config),
+              HasSubstr("workers      16 slots, this one is a spare, named alpha, ends itself after a hang of 5s\n"));
+  EXPECT_THAT(config.warnings,
+              testing::Contains(HasSubstr("service.yaml:1: workers.hang_after: a worker may wait for brokers")));
+  EXPECT_THAT(summary(read("")), Not(HasSubstr("workers")));
 }
 
 TEST_F(ServiceConfigTest, AShardIsAnApplicationOfItsOwn) {
