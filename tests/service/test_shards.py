@@ -175,8 +175,10 @@ class Shards(ShardsTest):
         self.refused("this is the state directory of an application without shards", name="")
         # The number of shards stays.
         self.assertEqual(self.shard(1, name="-own").stop(), 0)
+        self.assertEqual(self.shard(0, name="-own").stop(), 0)
         self.refused("made as shard 1 of 2, not as shard 1 of 4", number=1, name="-own", shards__count=4)
         self.refused("made as shard 1 of 2, not as shard 1 of 4", number=1, name="-new", shards__count=4, standby__warm=False)
+        self.refused("made as shard 0 of 2, not as shard 0 of 4", number=3, name="-new", shards__count=4)  # a new number
 
     def test_partitions_may_be_added_in_multiples_only(self):
         self.broker.create(self.input, PARTITIONS)

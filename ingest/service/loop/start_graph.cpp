@@ -195,7 +195,7 @@ void must_be_same_shard(const ShardOptions& shard, const std::optional<GraphIden
   if (!known || known->shard == now) return;
   const auto shown = [](const std::string& text) { return text.empty() ? "without shards" : "as shard " + text; };
   throw Error(ErrorKind::configuration, "shards",
-              fmt::format("earlier batches of this application were made {}, not {}", shown(known->shard), shown(now)),
+              fmt::format("earlier batches were made {}, not {}", shown(known->shard), shown(now)),
               "set shards.count as it was; to divide the input in another way, choose another application name");
 }
 

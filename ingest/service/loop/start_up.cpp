@@ -147,6 +147,25 @@ LostAlerts go_before_lost_alerts(const StartupContext& context, kafka::Input& in
   return lost;
 }
 
+/// A shard without batches cannot know from its own how many shards there were. The first one does, once it has begun.
+void must_be_as_many_as_before(const StartupContext& context) {
+  const ShardOptions& shard = context.options.input.shard;
+  if (!shard.divided() || shard.number == 0) return;
+  const kafka::Cluster of_the_first{shard.application(0), context.cluster.properties, context.cluster.journal};
+  std::optional<CommitPoint> last;
+  try {
+    last = kafka::CommitLog(of_the_first).last(Clock::now() + patience);
+  } catch (const kafka::Unreachable&) {
+    throw;
+  } catch (const Error& error) {
+    context.journal.tell(Level::warn, "first_shard_unread",
+                         {{"why", error.what()},
+                          {"effect", "it is not known whether the number of shards is that of earlier batches"},
+                          {"remedy", "allow all shards to read the topics of commit records"}});
+  }
+  if (last) must_be_same_shard({.count = shard.count, .number = 0, .of = shard.of}, last->graph);
+}
+
 /// Completes a batch whose owner left after publishing only a part of it.
 void end_begun(const StartupContext& context, Recovered& recovered, const BatchProgress& progress,
                kafka::Transactions& transactions) {
@@ -164,6 +183,7 @@ void end_begun(const StartupContext& context, Recovered& recovered, const BatchP
 
 Recovered first_start(const StartupContext& context, kafka::Input& input, kafka::Transactions& transactions) {
   const ServiceOptions& options = context.options;
+  must_be_as_many_as_before(context);
   Recovered recovered = recover(context.directory,
                                 {.committed = std::nullopt,
                                  .record = {},
