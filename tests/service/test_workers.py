@@ -253,6 +253,39 @@ class Workers(WorkersTest):
         worker = self.begin("a", ready=False)
         self.assertEqual(worker.ended(), 78, worker.log())
         self.assertIn(f'\\"{self.input}\\": its cleanup.policy is compact,delete', worker.log())
+        self.assertEqual(self.cuts(), [])  # so an instance without workers still starts
+        alone = self.start(self.config("alone.yaml", state__directory=str(self.dir / "a")))
+        self.assertEqual(alone.stop(), 0, alone.log())
+
+    def test_what_is_refused_leaves_the_way_back(self):
+        self.broker.create(self.input)
+        alone = self.start(self.config())
+        self.produce(10, random.Random(12))
+        alone.wait_committed({f"{self.input}[0]": 10})
+        self.assertEqual(alone.stop(), 0, alone.log())
+        worker = self.begin("a", ready=False, graph__window="1h")
+        self.assertEqual(worker.ended(), 78, worker.log())
+        self.assertIn("graph.window", worker.log())
+        alone = self.start(self.config())
+        self.assertEqual(alone.stop(), 0, alone.log())
+
+    def test_a_topic_made_while_another_takes_the_lead_is_read_from_its_beginning(self):
+        self.broker.create(self.input)
+        other = self.input + "-2"
+        topics = [{"name": name, "format": "json"} for name in (self.input, other)]
+        workers = [self.begin(name, ready=False, input__topics=topics, input__start="latest") for name in "ab"]
+        first = workers[0]
+        first.wait(lambda: self.owners(first) == {"a": 2, "b": 2}, "two workers with slots")
+        self.produce(100, random.Random(13))
+        self.wait_published(first)
+        leader, follower = sorted(workers, key=lambda worker: not worker.status()["worker"]["leads"])
+        leader.kill()
+        self.broker.create(other)
+        self.broker.produce(other, [edge(201, 202), edge(202, 203), edge(203, 201)])
+        follower.wait_committed({f"{other}[0]": 3})
+        self.wait_published(follower)
+        self.stop_all(follower)
+        self.assertTrue(any('"201"' in line or ":201" in line for line in self.alert_lines()), self.alert_lines())
 
     def test_takes_over_from_an_owner(self):
         self.broker.create(self.input)

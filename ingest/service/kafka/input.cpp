@@ -11,6 +11,7 @@
 #include "ingest/service/kafka/metadata.hpp"
 #include "ingest/service/kafka/partition_reader.hpp"
 #include "ingest/service/kafka/topic_expression.hpp"
+#include "ingest/service/kafka/topics.hpp"
 
 namespace deltamatch::ingest::kafka {
 namespace {
@@ -67,10 +68,11 @@ class Input::Portion {
 };
 
 struct Input::State {
-  State(const Cluster& cluster, const InputOptions& input, std::vector<std::string> own)
+  State(const Cluster& cluster, const InputOptions& input, std::vector<std::string> own, bool again)
       : options(input),
         expressions(compile(input.topics)),
         never(own.begin(), own.end()),
+        read_again(again),
         reader(cluster, "input", {input.queue_bytes, input.queue_records}),
         portion(reader.client().c()) {
     const ShardOptions& shard = input.shard;
@@ -101,6 +103,8 @@ struct Input::State {
   const InputOptions options;
   const std::vector<std::optional<TopicExpression>> expressions;  // nothing for entries that are names
   std::set<std::string> never;
+  const bool read_again;
+  std::set<std::string> kept;  // topics that are not compacted
   Reader reader;
   Portion portion;
   std::mutex mutex;  // held to add partitions, or to read them from another thread
@@ -110,8 +114,8 @@ struct Input::State {
   bool disowned = false;
 };
 
-Input::Input(const Cluster& cluster, const InputOptions& options, std::vector<std::string> never)
-    : state_(std::make_unique<State>(cluster, options, std::move(never))) {}
+Input::Input(const Cluster& cluster, const InputOptions& options, std::vector<std::string> never, bool read_again)
+    : state_(std::make_unique<State>(cluster, options, std::move(never), read_again)) {}
 Input::~Input() = default;
 
 void must_not_be_gone(const std::vector<std::string>& absent, const Offsets& known) {
@@ -129,9 +133,10 @@ void must_divide(const ShardOptions& shard, const std::string& topic, int partit
       fmt::format("the topic has {} partition{}, which is no multiple of the {} shards. So a key may lead to another shard "
                   "than in other topics, or than before partitions were added",
                   partitions, partitions == 1 ? "" : "s", shard.count),
-      fmt::format("give the topic {} partitions before more is produced; or set shards.count to a divisor, under another "
-                  "application name",
-                  (static_cast<std::uint32_t>(partitions) / shard.count + 1) * shard.count));
+      fmt::format(
+          "give the topic {} partitions before anything is produced. What was produced meanwhile may be in other shards; "
+          "then produce all into a new topic, under another application name",
+          (static_cast<std::uint32_t>(partitions) / shard.count + 1) * shard.count));
 }
 
 Discovery Input::discover(Deadline deadline) {
@@ -148,6 +153,10 @@ Discovery Input::discover(Deadline deadline) {
     const auto entry = s.entry_of(topic);
     if (!entry) continue;
     must_divide(s.options.shard, topic, count);
+    if (s.read_again && count > 0 && !s.kept.contains(topic)) {
+      must_not_be_compacted(s.reader.client(), topic, deadline);
+      s.kept.insert(topic);
+    }
     for (std::int32_t number = 0; number < count; ++number) {
       if (s.options.shard.reads(number)) found.partitions.push_back({{topic, number}, *entry});
     }

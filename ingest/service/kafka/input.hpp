@@ -46,16 +46,16 @@ class Input {
  public:
   /// Contacts no broker yet. `never` names the topics that the service writes to; no regular expression matches them.
   /// Expressions never match the commit topic or topics that begin with "__" either. Throws Error for bad properties or
-  /// expressions.
-  Input(const Cluster& cluster, const InputOptions& options, std::vector<std::string> never = {});
+  /// expressions. If records may have to be read again, compacted topics are refused.
+  Input(const Cluster& cluster, const InputOptions& options, std::vector<std::string> never = {}, bool read_again = false);
   /// Closes within 5 seconds. Otherwise a thread that ends with the process closes the client.
   ~Input();
   Input(const Input&) = delete;
   Input& operator=(const Input&) = delete;
 
   /// All current partitions of the topics, or those of the shard. If several entries match a topic, the first one counts; names
-  /// precede expressions. Throws Error for a named topic that may not be read, and for a topic that does not fit the shards
-  /// (must_divide). Throws Unreachable.
+  /// precede expressions. Throws Error for a named topic that may not be read. So it does for a topic that does not fit the
+  /// shards (must_divide), or is compacted and must not be. Throws Unreachable.
   [[nodiscard]] Discovery discover(Deadline deadline);
 
   /// Where to begin in those of the `partitions` that `known` lacks. If `known` holds another partition of the topic, reading

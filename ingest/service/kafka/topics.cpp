@@ -49,24 +49,26 @@ RdKafka::ErrorCode create_topic(Consumer& client, const std::string& name, const
   return count == 0 ? RdKafka::ERR_UNKNOWN : static_cast<RdKafka::ErrorCode>(rd_kafka_topic_result_error(results[0]));
 }
 
-/// The value of a topic's setting according to the brokers. Empty if they do not say.
-std::string setting_of(Consumer& client, const std::string& topic, std::string_view key, Deadline deadline) {
+/// The value of a topic's setting according to the brokers. Empty if they refuse to say, nothing if they do not answer.
+std::optional<std::string> setting_of(Consumer& client, const std::string& topic, std::string_view key, Deadline deadline) {
   const Owned<rd_kafka_ConfigResource_t> resource(rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic.c_str()),
                                                   &rd_kafka_ConfigResource_destroy);
   const auto event = answer_to(client, deadline, [&](rd_kafka_queue_t* queue) {
     rd_kafka_ConfigResource_t* resources[]{resource.get()};
     rd_kafka_DescribeConfigs(client.c(), resources, 1, nullptr, queue);
   });
-  if (event == nullptr || rd_kafka_event_error(event.get()) != RD_KAFKA_RESP_ERR_NO_ERROR) return {};
+  if (event == nullptr) return std::nullopt;
+  const auto code = static_cast<RdKafka::ErrorCode>(rd_kafka_event_error(event.get()));
+  if (code != RdKafka::ERR_NO_ERROR) return passes(code) ? std::nullopt : std::optional<std::string>("");
   std::size_t count = 0;
   const auto* resources = rd_kafka_DescribeConfigs_result_resources(rd_kafka_event_DescribeConfigs_result(event.get()), &count);
-  if (count == 0 || rd_kafka_ConfigResource_error(resources[0]) != RD_KAFKA_RESP_ERR_NO_ERROR) return {};
+  if (count == 0 || rd_kafka_ConfigResource_error(resources[0]) != RD_KAFKA_RESP_ERR_NO_ERROR) return "";
   const auto* entries = rd_kafka_ConfigResource_configs(resources[0], &count);
   for (std::size_t i = 0; i < count; ++i) {
     const char* value = rd_kafka_ConfigEntry_value(entries[i]);
     if (key == rd_kafka_ConfigEntry_name(entries[i])) return value == nullptr ? "" : value;
   }
-  return {};
+  return "";
 }
 
 /// What the messages and events call a topic.
@@ -112,7 +114,7 @@ void ensure_topic(const Cluster& cluster, const std::string& name, Purpose purpo
   }
   for (const auto& [key, kept] : layout.settings) {
     if (std::string_view(key) == "retention.bytes") continue;
-    const std::string value = setting_of(client, name, key, deadline);
+    const std::string value = setting_of(client, name, key, deadline).value_or("");
     if (!value.empty() && value != kept) {
       client.client_log().tell(Level::warn, fmt::format("{}_topic_may_be_cleaned", purpose.event),
                                {{"topic", name}, {"setting", key}, {"value", value}, {"needed", kept}});
@@ -141,21 +143,20 @@ void ensure_claims_topic(const Cluster& cluster, Deadline deadline) {
                {1, {{"cleanup.policy", "delete"}, {"retention.ms", "3600000"}}}, deadline);
 }
 
-void must_not_be_compacted(const Cluster& cluster, const std::set<std::string>& topics, Deadline deadline) {
-  constexpr auto key = "cleanup.policy";
-  Consumer client(cluster, "topics", reader_configuration(cluster, {}));
-  for (const std::string& topic : topics) {
-    const std::string value = setting_of(client, topic, key, deadline);
-    if (value.empty()) {
-      client.client_log().tell(Level::warn, "input_topic_may_be_compacted",
-                               {{"topic", topic},
-                                {"why", "the brokers do not tell its cleanup.policy"},
-                                {"remedy", "allow DESCRIBE_CONFIGS on it"}});
-    } else if (value.find("compact") != std::string::npos) {
-      throw Error(ErrorKind::configuration, "\"" + topic + "\"",
-                  fmt::format("its cleanup.policy is {}, but workers may have to read each of its records again", value),
-                  "set its cleanup.policy to delete; or run one instance, without workers.slots");
-    }
+void must_not_be_compacted(Consumer& client, const std::string& topic, Deadline deadline) {
+  const std::optional<std::string> value = setting_of(client, topic, "cleanup.policy", deadline);
+  if (!value) throw Unreachable("\"" + topic + "\"", "the brokers do not tell its cleanup.policy");
+  if (value->empty()) {
+    client.client_log().tell(Level::warn, "input_topic_may_be_compacted",
+                             {{"topic", topic},
+                              {"why", "the brokers do not allow to ask for its cleanup.policy"},
+                              {"remedy", "allow DESCRIBE_CONFIGS on it"}});
+  } else if (value->find("compact") != std::string::npos) {
+    throw Error(
+        ErrorKind::configuration, "\"" + topic + "\"",
+        fmt::format("its cleanup.policy is {}, but workers may have to read each of its records again", *value),
+        "set its cleanup.policy to delete, or leave it out of the input; an application that has no workers yet may stay "
+        "without workers.slots");
   }
 }
 

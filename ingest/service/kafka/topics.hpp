@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
 #include <string>
 
 #include "ingest/service/kafka/client.hpp"
+#include "ingest/service/kafka/handle.hpp"
 
 namespace deltamatch::ingest::kafka {
 
@@ -20,8 +20,8 @@ void ensure_progress_topic(const Cluster& cluster, std::uint32_t slots, Deadline
 /// The same for claims_topic, whose records are of no use after a minute.
 void ensure_claims_topic(const Cluster& cluster, Deadline deadline);
 
-/// Throws Error(configuration) if one of these topics is compacted. If the brokers do not say, that is reported to the journal.
-/// Throws Unreachable.
-void must_not_be_compacted(const Cluster& cluster, const std::set<std::string>& topics, Deadline deadline);
+/// Throws Error(configuration) if this topic is compacted. If the brokers do not allow the question, that is reported to the
+/// journal. Throws Unreachable.
+void must_not_be_compacted(Consumer& client, const std::string& topic, Deadline deadline);
 
 }  // namespace deltamatch::ingest::kafka

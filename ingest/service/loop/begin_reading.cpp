@@ -29,12 +29,19 @@ kafka::Discovery find_partitions(kafka::Input& input, const CommitPoint& last, c
 
 }  // namespace
 
-BeginReading begin_reading(kafka::Input& input, const CommitPoint& last, TopicWaits& topics, const std::stop_token& stop) {
+BeginReading begin_reading(kafka::Input& input, const CommitPoint& last, TopicWaits& topics, const std::stop_token& stop,
+                           bool goes_on) {
   auto [partitions, absent] = find_partitions(input, last, stop);
   kafka::must_not_be_gone(absent, last.ends);
   topics.note(absent, Clock::now());
   BeginReading begin;
-  begin.from = input.first_offsets(partitions, last.ends, Clock::now() + patience);
+  if (goes_on) {
+    for (const kafka::InputPartition& partition : partitions) {
+      if (!last.ends.contains(partition.id)) begin.from.emplace(partition.id, input.low(partition.id, Clock::now() + patience));
+    }
+  } else {
+    begin.from = input.first_offsets(partitions, last.ends, Clock::now() + patience);
+  }
   for (const auto& [id, end] : last.ends) begin.from.insert_or_assign(id, end);  // including those that are gone
   begin.fresh = std::ranges::any_of(partitions, [&](const auto& at) { return !last.ends.contains(at.id); });
   begin.partitions = std::move(partitions);

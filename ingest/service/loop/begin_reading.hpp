@@ -17,9 +17,10 @@ struct BeginReading {
 };
 
 /// Finds the partitions of the input, and where to go on after the batch of this mark. If one that was read before is missing,
-/// tries again for a while, because brokers that have just started may not report all. Throws Error if its topic is gone,
-/// Unreachable.
+/// tries again for a while, because brokers that have just started may not report all. Partitions that the mark does not name
+/// begin as Input::first_offsets says. If the application goes on, they begin at their first record: they were made meanwhile.
+/// Throws Error if a topic is gone, Unreachable.
 [[nodiscard]] BeginReading begin_reading(kafka::Input& input, const CommitPoint& last, TopicWaits& topics,
-                                         const std::stop_token& stop);
+                                         const std::stop_token& stop, bool goes_on = false);
 
 }  // namespace deltamatch::ingest

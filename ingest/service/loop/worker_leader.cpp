@@ -3,16 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "deltamatch/error.hpp"
 #include "ingest/service/kafka/commit_log.hpp"
-#include "ingest/service/kafka/topics.hpp"
 #include "ingest/service/loop/begin_reading.hpp"
+#include "ingest/service/loop/reading.hpp"
+#include "ingest/service/loop/recutter.hpp"
 #include "ingest/service/loop/service.hpp"
+#include "ingest/service/loop/start_graph.hpp"
 #include "ingest/service/loop/start_up.hpp"
 #include "ingest/service/signals_blocked.hpp"
 #include "ingest/service/workers/records.hpp"
@@ -97,12 +97,17 @@ void WorkerLeader::initialise() {
   state_.with_leader([](auto& leader) { leader.initialised(); });
 }
 
-void WorkerLeader::read_cuts() {
-  reader_.reset();  // it may have read past the cuts
+void WorkerLeader::forget() {
+  reader_.reset();
   rest_.reset();
   failure_.reset();
   full_ = false;
-  input_ = std::make_unique<kafka::Input>(context_.cluster, context_.options.input, output_topics(context_.options));
+}
+
+void WorkerLeader::read_cuts() {
+  forget();  // it may have read past the cuts
+  const ServiceOptions& options = context_.options;
+  input_ = std::make_unique<kafka::Input>(context_.cluster, options.input, output_topics(options), true);
   kafka::CommitLog commits(context_.cluster);
   std::optional<CommitPoint> last = commits.last(Clock::now() + patience);
   if (!commits.cut()) {
@@ -112,7 +117,15 @@ void WorkerLeader::read_cuts() {
           fmt::format("batch {} is published in part only, by an instance without workers", commits.progress()->mark.batch),
           "start the service once without workers.slots, so that it ends the batch, and stop it");
     }
-    if (!last) last = first_start(context_, *input_, *transactions_).reached;
+    // All that may be refused is refused before the first cut, because there is no way back from it.
+    static_cast<void>(input_->discover(Clock::now() + patience));
+    if (last) {
+      must_be_same_shard(options.input.shard, last->graph);
+      must_be_same_kind(options.engine, last->graph);
+      for (const auto& [partition, end] : last->ends) static_cast<void>(entry_of(options.input.topics, partition.topic));
+    } else {
+      last = first_start(context_, *input_, *transactions_).reached;
+    }
     before_workers_ = last;
   }
   state_.with_leader([&](auto& leader) { leader.cuts_read(commits.cut()); });
@@ -208,10 +221,9 @@ void WorkerLeader::make_empty(InputBatch& batch) {
 
 void WorkerLeader::begin_reading() {
   const CommitPoint& last = engine_.mark();
-  BeginReading begin = ingest::begin_reading(*input_, last, topics_, context_.stop);
-  std::set<std::string> topics;
-  for (const kafka::InputPartition& partition : begin.partitions) topics.insert(partition.id.topic);
-  kafka::must_not_be_compacted(context_.cluster, topics, Clock::now() + patience);
+  // If the topics are the same, those without a record in the cuts were made while workers were there.
+  const bool goes_on = last.reading == reading_fingerprint(context_.options.input);
+  BeginReading begin = ingest::begin_reading(*input_, last, topics_, context_.stop, goes_on);
   fresh_ = begin.fresh;
   starts_ = begin.from;
   reader_ = std::make_unique<KafkaBatchSource>(*input_, context_.journal, context_.options.input, context_.options.batching,

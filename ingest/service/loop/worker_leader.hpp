@@ -35,6 +35,8 @@ class WorkerLeader {
   bool advance();
   /// From now on, it cuts only to move slots.
   void stop_reading() { reads_ = false; }
+  /// Drops what was read ahead. Call it when this instance leads no more.
+  void forget();
   /// The number of updates that it has cut. Any thread may call it.
   [[nodiscard]] std::uint64_t updates() const noexcept { return updates_; }
   /// Whether a cut is being committed.
