@@ -29,6 +29,7 @@ HangWatch::HangWatch(std::chrono::milliseconds after, std::function<void(Turn)> 
 void HangWatch::turn(Turn turn) noexcept {
   doing_ = turn.doing;
   batch_ = turn.batch;
+  may_take_long_ = turn.may_take_long;
   ++turns_;
 }
 
@@ -38,7 +39,7 @@ void HangWatch::watch(const std::stop_token& stop, std::chrono::milliseconds aft
   std::unique_lock lock(sleep);
   std::condition_variable_any wake;
   while (!stop.stop_requested()) {
-    if (judge.look(turns_, HangJudge::Clock::now())) return hangs_({doing_, batch_});
+    if (judge.look(turns_, HangJudge::Clock::now()) && !may_take_long_) return hangs_({doing_, batch_});
     wake.wait_for(lock, stop, between_looks, [] { return false; });
   }
 }

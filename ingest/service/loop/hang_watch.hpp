@@ -38,6 +38,7 @@ class HangWatch {
   struct Turn {
     const char* doing = "";
     std::uint64_t batch = 0;
+    bool may_take_long = false;  ///< this turn does not count
   };
 
   /// Calls `hangs` once, in the thread that watches, if one turn takes longer than `after`. With 0 it never does.
@@ -54,6 +55,7 @@ class HangWatch {
   const std::function<void(Turn)> hangs_;
   std::atomic<const char*> doing_ = "";
   std::atomic<std::uint64_t> batch_ = 0;
+  std::atomic<bool> may_take_long_ = false;
   std::atomic<std::uint64_t> turns_ = 0;
   std::jthread thread_;
 };

@@ -96,7 +96,11 @@ void Recutter::take(const kafka::Message& message) {
                            message.timestamp,         headers_};
   const auto wait = [this] { context_.progress(context_.schemas.why()); };
   const bool read = context_.schemas.until_read([&] { static_cast<void>(assembler_.add(record, Clock::now())); },
-                                                [this] { return context_.stop.stop_requested(); }, wait);
+                                                [this] {
+                                                  if (context_.waits) context_.waits();
+                                                  return context_.stop.stop_requested();
+                                                },
+                                                wait);
   if (!read) throw StartupCancelled();
 }
 

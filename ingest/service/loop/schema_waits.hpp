@@ -13,8 +13,8 @@
 
 namespace deltamatch::ingest {
 
-/// Records that need such a schema are neither refused nor skipped: their reader tries again until it is there. One thread
-/// reads; any thread may ask why it waits.
+/// Records that need such a schema are neither refused nor skipped: their reader tries again until it is there. Threads may
+/// share it, and any may ask why one waits.
 class SchemaWaits {
  public:
   /// `source` may be null: then there is no registry. Both must outlive this.
@@ -63,8 +63,8 @@ class SchemaWaits {
   SchemaSource* source_;
   Journal& journal_;
   mutable std::mutex mutex_;
-  std::string why_;                         // guarded by mutex_
-  std::optional<Clock::time_point> since_;  // the waiting began; only the reader uses it, like the next
+  std::string why_;                         // guarded by mutex_, like the next
+  std::optional<Clock::time_point> since_;  // the waiting began
   std::optional<Clock::time_point> told_;
 };
 

@@ -129,7 +129,7 @@ struct Worker::Impl {
   Clock::time_point saved = Clock::now();
   std::optional<std::uint64_t> saved_batch;
   std::optional<std::uint64_t> shown;  // the batch of `graph`
-  std::optional<HangWatch> watch;  // while the loop runs
+  std::optional<HangWatch> watch;      // while the loop runs
   HangWatch::Turn doing;
 
   mutable std::mutex mutex;
@@ -198,6 +198,8 @@ bool Worker::Impl::step() {
     until_answered(starting, [&] { restart(wanted->batch); });
     return true;
   }
+  // A start graph may take as long as it needs.
+  if (leads && state.newest_cut() == 0) turn({.doing = "beginning", .batch = 0, .may_take_long = true});
   if (!(leads && leader.advance()) && !follow()) return false;
   show();
   return true;
@@ -218,6 +220,7 @@ void Worker::Impl::look_at_leadership() {
   if (!now && leader.committing()) return;  // its answer comes first
   state.lead(now);
   leads = now;
+  if (!now) leader.forget();
   journal.tell(Level::info, now ? "worker_leads" : "worker_leads_no_more", {{"worker", name}});
 }
 
