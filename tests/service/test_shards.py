@@ -173,12 +173,17 @@ class Shards(ShardsTest):
         whole = self.start(self.config())
         self.assertEqual(whole.stop(), 0)
         self.refused("this is the state directory of an application without shards", name="")
+        self.refused(f"the application {self.base} has 0 batches without shards", name="-late")
         # The number of shards stays.
-        self.assertEqual(self.shard(1, name="-own").stop(), 0)
-        self.assertEqual(self.shard(0, name="-own").stop(), 0)
-        self.refused("made as shard 1 of 2, not as shard 1 of 4", number=1, name="-own", shards__count=4)
-        self.refused("made as shard 1 of 2, not as shard 1 of 4", number=1, name="-new", shards__count=4, standby__warm=False)
-        self.refused("made as shard 0 of 2, not as shard 0 of 4", number=3, name="-new", shards__count=4)  # a new number
+        other = {"application": self.base + "-n"}
+        self.assertEqual(self.shard(1, name="-own", **other).stop(), 0)
+        self.assertEqual(self.shard(0, name="-own", **other).stop(), 0)
+        self.refused("made as shard 1 of 2, not as shard 1 of 4", number=1, name="-own", shards__count=4, **other)
+        self.refused("made as shard 1 of 2, not as shard 1 of 4", number=1, name="-new", shards__count=4, standby__warm=False, **other)
+        self.refused("made as shard 0 of 2, not as shard 0 of 4", number=3, name="-new", shards__count=4, **other)  # a new number
+        whole = self.start(self.config(state__directory=str(self.dir / "state-own"), **other), ready=False)
+        self.assertEqual(whole.ended(), 78)
+        self.assertIn("shards have their state directories in this folder", whole.log())
 
     def test_partitions_may_be_added_in_multiples_only(self):
         self.broker.create(self.input, PARTITIONS)

@@ -222,6 +222,8 @@ void Service::Impl::run() {
                   {"count", std::to_string(shard.count)},
                   {"application", options.application}});
     make_folder_of_shards(folder_of(options.state.directory));
+  } else {
+    must_not_be_folder_of_shards(options.state.directory);
   }
   const StateDirectory directory(options.state.directory, identity(options), journal);
   serve_http();

@@ -194,9 +194,13 @@ void must_be_same_shard(const ShardOptions& shard, const std::optional<GraphIden
   const std::string now = shard_text(shard);
   if (!known || known->shard == now) return;
   const auto shown = [](const std::string& text) { return text.empty() ? "without shards" : "as shard " + text; };
+  constexpr std::string_view other = "; to divide the input in another way, choose another application name";
+  const std::string_view was = known->shard.empty() ? "leave shards and --shard out"
+                               : now.empty()        ? "set shards.count as it was, and start with --shard"
+                                                    : "set shards.count as it was";
   throw Error(ErrorKind::configuration, "shards",
               fmt::format("earlier batches were made {}, not {}", shown(known->shard), shown(now)),
-              "set shards.count as it was; to divide the input in another way, choose another application name");
+              fmt::format("{}{}", was, other));
 }
 
 std::string edges_text(const EngineOptions& engine) {

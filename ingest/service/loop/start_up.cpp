@@ -147,23 +147,36 @@ LostAlerts go_before_lost_alerts(const StartupContext& context, kafka::Input& in
   return lost;
 }
 
-/// A shard without batches cannot know from its own how many shards there were. The first one does, once it has begun.
+/// A shard without batches cannot know from its own how many shards there were. The first one does, once it has begun. Nor may
+/// there be batches of the undivided application, since all would be matched again.
 void must_be_as_many_as_before(const StartupContext& context) {
   const ShardOptions& shard = context.options.input.shard;
-  if (!shard.divided() || shard.number == 0) return;
-  const kafka::Cluster of_the_first{shard.application(0), context.cluster.properties, context.cluster.journal};
-  std::optional<CommitPoint> last;
-  try {
-    last = kafka::CommitLog(of_the_first).last(Clock::now() + patience);
-  } catch (const kafka::Unreachable&) {
-    throw;
-  } catch (const Error& error) {
-    context.journal.tell(Level::warn, "first_shard_unread",
-                         {{"why", error.what()},
-                          {"effect", "it is not known whether the number of shards is that of earlier batches"},
-                          {"remedy", "allow all shards to read the topics of commit records"}});
+  if (!shard.divided()) return;
+  const auto last_of = [&](const std::string& application) -> std::optional<CommitPoint> {
+    const kafka::Cluster other{application, context.cluster.properties, context.cluster.journal};
+    try {
+      return kafka::CommitLog(other).last(Clock::now() + patience);
+    } catch (const kafka::Unreachable&) {
+      throw;
+    } catch (const Error& error) {
+      context.journal.tell(Level::warn, "other_shards_unknown",
+                           {{"application", application},
+                            {"why", error.what()},
+                            {"effect", "it is not known whether the number of shards is that of earlier batches"},
+                            {"remedy", fmt::format("allow it to read the topic {}, in the group {}",
+                                                   kafka::commit_topic(application), application)}});
+      return std::nullopt;
+    }
+  };
+  if (const std::optional<CommitPoint> undivided = last_of(shard.of)) {
+    throw Error(ErrorKind::configuration, "shards",
+                fmt::format("the application {} has {} batches without shards, and shards would tell all matches again",
+                            shard.of, undivided->batch),
+                "choose another application name, or leave shards out");
   }
-  if (last) must_be_same_shard({.count = shard.count, .number = 0, .of = shard.of}, last->graph);
+  if (shard.number == 0) return;
+  if (const std::optional<CommitPoint> first = last_of(shard.application(0)))
+    must_be_same_shard({.count = shard.count, .number = 0, .of = shard.of}, first->graph);
 }
 
 /// Completes a batch whose owner left after publishing only a part of it.

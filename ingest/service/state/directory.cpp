@@ -77,6 +77,16 @@ void make_folder_of_shards(const std::filesystem::path& folder) {
               "name another state.directory; each shard makes its own in it");
 }
 
+void must_not_be_folder_of_shards(const std::filesystem::path& folder) {
+  std::error_code none;  // what is missing or cannot be read is told where it is used
+  for (const std::filesystem::directory_entry& entry : std::filesystem::directory_iterator(folder, none)) {
+    if (!entry.path().filename().string().starts_with("shard-")) continue;
+    if (::access((entry.path() / manifest_name).c_str(), F_OK) != 0) continue;
+    throw Error(ErrorKind::configuration, folder.string(), "shards have their state directories in this folder",
+                "set shards.count and start with --shard, or name another state.directory");
+  }
+}
+
 StateDirectory::StateDirectory(std::filesystem::path path, const StateIdentity& identity, Journal& journal)
     : path_(std::move(path)), journal_(&journal) {
   if (::mkdir(path_.c_str(), 0777) == 0) {

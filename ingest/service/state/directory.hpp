@@ -29,6 +29,8 @@ struct StateIdentity {
 /// Makes the folder in which each shard has its state directory, if it is missing (its parent must exist). Throws
 /// Error(configuration) if it is the state directory of an application without shards, or another Error if it cannot be made.
 void make_folder_of_shards(const std::filesystem::path& folder);
+/// The reverse, for an application without shards. Throws Error(configuration) if shards have their state directories there.
+void must_not_be_folder_of_shards(const std::filesystem::path& folder);
 
 /// A snapshot in the directory. It may be damaged.
 struct SnapshotFile {

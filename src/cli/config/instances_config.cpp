@@ -24,6 +24,8 @@ void read_shards(Section section, ingest::ServiceOptions& service) {
   if (!has_count) {
     if (wanted)
       section.refuse("the command line has --shard, but there are no shards", "add shards: {count: 4}, or leave --shard out");
+    else if (section.present())
+      section.refuse("the number of shards is missing", "write shards: {count: 4}, or leave shards out");
     return;
   }
   if (!read) return;

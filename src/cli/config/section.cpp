@@ -69,7 +69,12 @@ std::size_t Section::line_of(std::string_view key) const noexcept {
 void Section::note(std::vector<ConfigContext::Use> ConfigContext::* list, std::string_view key, const std::string& name) const {
   const Node* const node = node_ == nullptr ? nullptr : node_->find(key);
   const auto has = [&](std::string_view end) {
-    return node != nullptr && node->written.find(fmt::format("${{{}{}", shard_variable, end)) != std::string::npos;
+    if (node == nullptr) return false;
+    const std::string variable = fmt::format("${{{}{}", shard_variable, end);
+    for (std::size_t at = node->written.find(variable); at != std::string::npos; at = node->written.find(variable, at + 1)) {
+      if (at == 0 || node->written[at - 1] != '$') return true;  // $${…} is no variable
+    }
+    return false;
   };
   const bool by_shard = has("}") || has(":-");
   (context_->*list).push_back({line_of(key), join_path(key_, key), name, by_shard});

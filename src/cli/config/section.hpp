@@ -55,6 +55,7 @@ class Section {
 
   [[nodiscard]] ConfigContext& context() const noexcept { return *context_; }
   [[nodiscard]] const std::string& key() const noexcept { return key_; }
+  [[nodiscard]] bool present() const noexcept { return node_ != nullptr; }
   [[nodiscard]] bool has(std::string_view key) const noexcept { return node_ != nullptr && node_->find(key) != nullptr; }
 
   [[nodiscard]] bool is_map(std::string_view key) const noexcept {

@@ -59,8 +59,11 @@ TEST_F(DirectoryTest, NeedsItsParent) {
 TEST_F(DirectoryTest, ShardsHaveAFolderThatIsNoState) {
   make_folder_of_shards(path_);
   make_folder_of_shards(path_);
+  must_not_be_folder_of_shards(path_);  // there is none yet
   path_ /= "shard-0";
   open(identity_);
+  EXPECT_THAT(refusal([&] { must_not_be_folder_of_shards(path_.parent_path()); }),
+              AllOf(HasSubstr(path_.parent_path().string() + ": shards have their state"), HasSubstr("start with --shard")));
   EXPECT_THAT(refusal([&] { make_folder_of_shards(path_); }),
               AllOf(HasSubstr(path_.string()), HasSubstr("of an application without shards; name another state.directory")));
   EXPECT_THAT(refusal([&] { make_folder_of_shards(folder_.path() / "absent" / "state"); }), HasSubstr("No such file"));
