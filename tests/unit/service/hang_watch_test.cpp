@@ -71,5 +71,16 @@ TEST(HangWatch, NeverTellsIfItIsOff) {
   EXPECT_EQ(told, 0);
 }
 
+TEST(HangWatch, DoesNotJudgeATurnThatMayTakeLong) {
+  std::atomic<int> told = 0;
+  HangWatch watch(50ms, [&](HangWatch::Turn) { ++told; });
+  watch.turn({.doing = "beginning", .batch = 0, .may_take_long = true});
+  std::this_thread::sleep_for(600ms);  // several looks
+  EXPECT_EQ(told, 0);
+  watch.turn({.doing = "matching", .batch = 1});
+  for (int look = 0; look < 200 && told == 0; ++look) std::this_thread::sleep_for(50ms);
+  EXPECT_EQ(told, 1);
+}
+
 }  // namespace
 }  // namespace deltamatch::ingest
