@@ -127,8 +127,10 @@ TEST_F(InputTest, AShardReadsItsPartitionsAndNeverTheTopicsOfAnotherShard) {
   options.shard = {.count = 2, .number = 1, .of = stem};
   cluster.application = stem + "-1";
   Input input(cluster, options);
+  std::vector<InputPartition> partitions;
+  ASSERT_TRUE(eventually([&] { return (partitions = input.discover(in(20)).partitions).size() == 6; }));
   std::vector<std::string> found;
-  for (const InputPartition& partition : input.discover(in(20)).partitions) found.push_back(to_string(partition.id));
+  for (const InputPartition& partition : partitions) found.push_back(to_string(partition.id));
   const std::string first = stem + "-in";
   const std::string second = stem + "-in2";
   EXPECT_THAT(found, ElementsAre(first + "[1]", first + "[3]", second + "[1]", second + "[3]", second + "[5]", second + "[7]"));
@@ -140,7 +142,7 @@ TEST_F(InputTest, ShardsNeedAMultipleOfTheirNumberOfPartitions) {
   InputOptions options = of({topic});
   options.shard = {.count = 4, .number = 3, .of = "app"};
   Input input(cluster, options);
-  EXPECT_EQ(input.discover(in(20)).partitions.size(), 1U);
+  ASSERT_TRUE(eventually([&] { return input.discover(in(20)).partitions.size() == 1; }));
   grow_topic(topic, 6);
   std::string refusal;
   ASSERT_TRUE(eventually([&] { return !(refusal = thrown([&] { static_cast<void>(input.discover(in(20))); })).empty(); }));
