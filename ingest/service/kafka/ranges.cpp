@@ -14,8 +14,8 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t least_bytes = 256 << 10;  // the minimum for one partition's queue, however many there are
 constexpr auto report_after = 10s;
-constexpr auto ask_at_least = 60s;         // so often
 constexpr auto ask_after = 1s;             // without a record; then twice as long each time
+constexpr auto longest_between = 60s;      // two questions
 constexpr auto ask_patience = 2s;          // for the answer
 constexpr std::size_t record_bytes = 512;  // approximate memory of librdkafka for a record, without its payload
 
@@ -103,7 +103,7 @@ void RangeReader::State::heed_the_rest(std::uint32_t partition, std::int64_t end
     waiting_since = now;
   }
   if (now < next_ask) return;
-  ask_again = std::min<Clock::duration>(2 * ask_again, ask_at_least);
+  ask_again = std::min<Clock::duration>(2 * ask_again, longest_between);
   next_ask = now + ask_again;
   must_reach(name, end);
 }

@@ -98,11 +98,16 @@ bool Commit::visible() const noexcept {
          std::any_of(alerts.begin(), alerts.end(), [](const AlertList& list) { return !list.empty(); });
 }
 
-std::size_t Commit::bytes() const noexcept {
-  constexpr std::size_t of_a_large_one = std::size_t{64} << 20;  // so that no two large ones wait, each with a file
-  std::size_t bytes = input.updates.size() * sizeof(Update) + (is_large() ? of_a_large_one : 0);
-  for (const AlertList& list : alerts) bytes = std::max(bytes, list.bytes());  // the lists share their text
+std::size_t waiting_bytes(std::span<const AlertList> alerts, std::span<const BadRecord> letters) noexcept {
+  constexpr std::size_t of_a_file = std::size_t{64} << 20;
+  std::size_t bytes = 0;
+  for (const AlertList& list : alerts) bytes = std::max(bytes, list.streamed() ? of_a_file : list.bytes());  // they share text
   for (const BadRecord& letter : letters) bytes += letter.value.size();
+  return bytes;
+}
+
+std::size_t Commit::bytes() const noexcept {
+  std::size_t bytes = input.updates.size() * sizeof(Update) + waiting_bytes(alerts, letters);
   for (const QueryRecord& change : changes) bytes += change.definition.value_or("").size();
   return bytes;
 }

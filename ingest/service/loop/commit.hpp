@@ -31,6 +31,9 @@ inline constexpr std::string_view dead_letter_sink = "(dead letters)";
 [[nodiscard]] AlertList dead_letter_list(std::span<const BadRecord> letters);
 
 /// A batch that the engine has settled, but nobody has seen.
+/// Bytes that these take while they wait to be published. Alerts in a file count as many, so that only a few of these wait.
+[[nodiscard]] std::size_t waiting_bytes(std::span<const AlertList> alerts, std::span<const BadRecord> letters) noexcept;
+
 struct Commit {
   CommitPoint mark;
   InputBatch input;

@@ -25,14 +25,7 @@ constexpr auto patience = 60s;  // for brokers that do not answer a request
 
 }  // namespace
 
-std::size_t SlotPart::bytes() const noexcept {
-  constexpr std::size_t of_a_large_one = std::size_t{64} << 20;  // so that only a few wait, each with a file
-  const bool large = std::ranges::any_of(alerts, [](const AlertList& list) { return list.streamed(); });
-  std::size_t bytes = large ? of_a_large_one : sizeof *this;
-  for (const AlertList& list : alerts) bytes = std::max(bytes, list.bytes());  // the lists share their text
-  for (const BadRecord& letter : letters) bytes += letter.value.size();
-  return bytes;
-}
+std::size_t SlotPart::bytes() const noexcept { return sizeof *this + waiting_bytes(alerts, letters); }
 
 WorkerEngine::WorkerEngine(const StartupContext& context, std::uint32_t slots)
     : context_(context),
