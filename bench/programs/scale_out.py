@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """What would N machines gain that share the matching of a stream?
 
-Each machine would run `replay --share K/N`. Here the shares run one after the other, and the slowest counts. The speed-up is the time
+Each machine would run `replay --share K/N`. Here each share is a process, and the slowest counts. The speed-up is the time
 of the whole by that of the slowest share. Counts of the shares must add up to those of the whole, and running digests must be equal.
 The figure of a run is the least of several. `all steps` has apply, match and settle. It does not have reading records.
+With `--jobs`, several shares run at once. They then share caches and memory, so speed-ups are rather too small.
 
 The workloads are the patterns of payments, a ring of six in a graph with labels, and houses in a power-law graph. Seeds are fixed."""
 
+import concurrent.futures
 import pathlib
 import tempfile
 
@@ -26,16 +28,25 @@ def body():
             if name not in options.workloads:
                 continue
             command = prepare(options, folder)
-            whole = None
-            for count in options.shares:
-                shares = [least(options, command, f"{number}/{count}") for number in range(1, count + 1)]
-                if whole is None:
-                    whole = least(options, command, None)
+            whole, by_count = run_all(options, command)
+            for count, shares in by_count.items():
                 check(name, whole, shares)
                 measured.setdefault(name, {"command": [pathlib.Path(str(word)).name for word in command], "whole": whole})[count] = shares
                 rows.append(row(name, count, whole, shares))
     script.table(rows)
     script.write_results(options, measured)
+
+
+def run_all(options, command):
+    """The run of the whole, and by their number those of all shares."""
+    wanted = [None] + [f"{number}/{count}" for count in options.shares for number in range(1, count + 1)]
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        runs = list(pool.map(lambda share: least(options, command, share), wanted))
+    by_count, first = {}, 1
+    for count in options.shares:
+        by_count[count] = runs[first:first + count]
+        first += count
+    return runs[0], by_count
 
 
 def least(options, command, share):
@@ -86,10 +97,11 @@ def ring(options, folder):
 
 
 def houses(options, folder):
-    graph, updates = folder / "houses.graph", folder / "houses.stream"
+    text, graph, updates = folder / "houses.graph", folder / "houses.dmg", folder / "houses.stream"
     script.Run([script.program(options), "generate", "chung-lu", "--vertices", options.house_vertices, "--edges", options.house_edges,
-                "--graph", graph, "--updates", updates])
-    return ["--graph", graph, "--updates", updates, "--query", HOUSE]
+                "--vertex-labels", 1, "--insertions", options.house_insertions, "--graph", text, "--updates", updates])
+    script.Run([script.program(options), "convert", text, graph, "--to", "graph", "--undirected"])
+    return ["--graph", graph, "--undirected", "--updates", updates, "--query", HOUSE]
 
 
 WORKLOADS = {"payments": payments, "ring": ring, "houses": houses}
@@ -101,11 +113,13 @@ def arguments():
     parser.add_argument("--shares", type=int, nargs="+", default=[1, 2, 4, 8, 16])
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--repeat", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1, help="shares that run at once")
     parser.add_argument("--records", type=int, default=1_000_000, help="of payments")
     parser.add_argument("--ring-vertices", type=int, default=100_000)
     parser.add_argument("--ring-edges", type=int, default=1_000_000)
     parser.add_argument("--house-vertices", type=int, default=200_000)
     parser.add_argument("--house-edges", type=int, default=1_000_000)
+    parser.add_argument("--house-insertions", type=float, default=0.1, help="share of the edges that the stream inserts")
     return parser.parse_args()
 
 

@@ -230,6 +230,7 @@ int main(int argc, char** argv) try {
   program.add_option("--vertices", options.vertices);
   CLI::App* filling = program.add_subcommand("fill", "Random updates as fast as they go");
   filling->add_option("--count", options.count);
+  filling->add_option("--vertices", options.vertices);
   CLI::App* latency =
       program.add_subcommand("latency", "Updates at a rate, among them rings; from the closing edge to the alert");
   latency->add_option("--alerts", options.alerts)->required();

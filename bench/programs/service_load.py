@@ -5,11 +5,12 @@ It measures the updates a second from Kafka to a committed batch, and how that t
 update to its alert, and the memory of a service that falls behind.
 
 usage: service_load.py [--build build/release] [--updates 4000000] [--warm-up 45] [--latency-seconds 60]
-  [--call-seconds 10] [--overload SECONDS] [--state FOLDER] [--only PART] [--out FILE]
+  [--call-seconds 10] [--overload SECONDS] [--workers 1 2 4] [--state FOLDER] [--only PART] [--out FILE]
 
-Parts: throughput, latency, file, rest (what REST calls cost the throughput), overload (only if --overload says for how long). Prints one JSON object for each part; with
---out, it also appends them there. Each part checks what it measured: all updates are committed, and every planted ring is
-reported exactly once.
+Parts: throughput, latency, file, rest (what REST calls cost the throughput). Two more need an option that says for how long, or
+how many: overload and workers. Prints one JSON object for each part; with --out, it also appends them there. Each part
+checks what it measured: all updates are committed, every planted ring is reported exactly once, and any number of workers finds
+the same.
 """
 
 import argparse
@@ -40,6 +41,12 @@ RARE = {  # matches are rare among random edges of a million accounts
     "loan": "(a)-[:LOAN]->(b)-[:TRANSFER]->(c)-[:LOAN]->(a)",
     "mule": "(a)-[:TRANSFER]->(b:Mule)-[:TRANSFER]->(c)",
 }
+
+
+# Members of a group of eight that all have paid each other: matching takes nearly all of the time, and few alerts come of it.
+CLIQUE = ", ".join(f"(v{a})-[:TRANSFER]-(v{b})" for a in range(8) for b in range(a + 1, 8))
+
+SLOTS = 16  # of several workers
 
 
 def machine():
@@ -76,7 +83,8 @@ class Bench:
     def commit():
         return subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False).stdout.strip()
 
-    def service(self, name, **changes):
+    def service(self, name, slots=None, **changes):
+        slots = self.slots if slots is None else slots
         config = {
             "application": name, "state": {"directory": str(self.state / name)}, "kafka": {"bootstrap.servers": self.broker.address},
             "input": {"topics": [{"name": f"{name}-in", "format": "json"}]}, "batch": {"max_updates": 32768, "max_delay": "100ms"},
@@ -84,13 +92,13 @@ class Bench:
             "queries": [{"name": query, "pattern": pattern, "sinks": ["alerts"]} for query, pattern in RARE.items()],
             "http": {"listen": "127.0.0.1:0"}, "log": {"format": "json"},
         }
-        if self.slots:
-            config["workers"] = {"slots": self.slots}
+        if slots:
+            config["workers"] = {"slots": slots}
         for key, value in changes.items():
             config[key] = {**config.get(key, {}), **value} if isinstance(value, dict) else value
-        file = self.folder / f"{name}.yaml"
+        file = self.folder / f"{uuid.uuid4().hex[:6]}-{name}.yaml"
         file.write_text(json.dumps(config))
-        return self.harness.Instance(file, self.folder / f"{name}.log")
+        return self.harness.Instance(file, file.with_suffix(".log"))
 
     def fill(self, name, count):
         subprocess.run([self.load, "--brokers", self.broker.address, "--topic", f"{name}-in", "fill", "--count", str(count)], check=True)
@@ -241,6 +249,56 @@ class Bench:
         service.kill()
         self.tell("overload", seconds=self.arguments.overload, samples=rss)
 
+    def workers(self):
+        """The same updates are matched by an owner, and by so many workers. Each has one core of its own, if there are enough."""
+        found = {}
+        for count in (0, *self.arguments.workers):
+            seconds, matches, processor = self.run_on_cores(count)
+            found[count] = matches
+            self.tell("workers", workers=count, slots=SLOTS if count else 0, updates=self.arguments.clique_updates, seconds=round(seconds, 2),
+                      processor_seconds=processor, matches=matches)
+        if len(set(found.values())) > 1 or not found[0]:
+            sys.exit(f"the number of matches, by workers: {found}")
+
+    def run_on_cores(self, workers):
+        """Without workers, one owner runs. Returns seconds, matches, and the processor time of each instance."""
+        name, slots = "load" + uuid.uuid4().hex[:6], SLOTS if workers else 0
+        self.broker.create(f"{name}-in")
+        cores = sorted(os.sched_getaffinity(0))
+        instances = []
+        for number in range(max(1, workers)):
+            os.sched_setaffinity(0, {cores[-1 - number % len(cores)]})  # what is started inherits it
+            own = {"workers": {"name": f"w{number}"}} if workers else {}
+            instances.append(self.service(name, slots, state={"directory": str(self.state / f"{name}-{number}")}, engine={"threads": 1},
+                                          batch={"max_updates": 4096, "max_delay": "100ms"},
+                                          queries=[{"name": "clique8", "pattern": CLIQUE, "sinks": ["alerts"]}], **own))
+        os.sched_setaffinity(0, cores)
+        for instance in instances:
+            instance.wait_ready()
+        if workers:
+            shares = {slots // workers, -(-slots // workers)}
+            instances[0].wait(lambda: shares.issuperset(self.slots_of(instances[0], workers)), "an equal share for each")
+        start = time.monotonic()
+        subprocess.run([self.load, "--brokers", self.broker.address, "--topic", f"{name}-in", "fill", "--count",
+                        str(self.arguments.clique_updates), "--vertices", str(self.arguments.clique_vertices)], check=True)
+        instances[0].wait_committed({f"{name}-in[0]": self.arguments.clique_updates}, 600)
+        if workers:
+            instances[0].wait(lambda: (worker := instances[0].status()["worker"])["published"] == worker["cut"], "publication of all cuts", 600)
+        seconds = time.monotonic() - start
+        matches = sum(sum(instance.metric("deltamatch_matches_total").values()) for instance in instances)
+        processor = [round(self.processor_seconds(instance), 2) for instance in instances]
+        for instance in instances:
+            instance.process.send_signal(signal.SIGTERM)
+        assert [instance.ended() for instance in instances] == [0] * len(instances)
+        return seconds, int(matches), processor
+
+    @staticmethod
+    def slots_of(instance, workers):
+        """How many slots each worker has; 0 for those without any."""
+        owners = [slot["worker"] for slot in instance.status().get("worker", {}).get("slots", [])]
+        counts = [owners.count(owner) for owner in set(owners)]
+        return counts + [0] * (workers - len(counts))
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -251,13 +309,17 @@ def main():
     parser.add_argument("--call-seconds", type=int, default=10, help="how long the processor time of REST calls is measured, after each run with calls")
     parser.add_argument("--overload", type=int, default=0)
     parser.add_argument("--slots", type=int, default=0, help="one worker with so many slots works, instead of an owner")
+    parser.add_argument("--workers", type=int, nargs="+", default=[], help="so many workers, each on a core of its own")
+    parser.add_argument("--clique-vertices", type=int, default=2_000, help="accounts of the workers' updates")
+    parser.add_argument("--clique-updates", type=int, default=400_000, help="the workers' updates")
     parser.add_argument("--state", help="folder for the state directory; /dev/shm shows what the disk's syncs cost")
     parser.add_argument("--only", default="")
     parser.add_argument("--out", default="")
     arguments = parser.parse_args()
     bench = Bench(arguments)
     with contextlib.closing(bench):
-        parts = ["throughput", "latency", "file", "rest", *(["overload"] if arguments.overload else [])]
+        parts = ["throughput", "latency", "file", "rest", *(["overload"] if arguments.overload else []),
+                 *(["workers"] if arguments.workers else [])]
         for part in parts:
             if arguments.only in ("", part):
                 getattr(bench, part)()
