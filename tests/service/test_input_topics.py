@@ -125,7 +125,7 @@ class AbsentTopics(ServiceTest):
         service.wait(lambda: service.metric("deltamatch_input_partitions_missing") == {"": 1.0}, "the metric")
         told, = self.events(service, "input_topic_waiting")
         self.assertEqual((told["level"], told["topic"]), ("warn", self.input))
-        self.assertIn(f"kafka-topics.sh --create --topic {self.input}", told["remedy"])
+        self.assertIn(f"kafka-topics.sh --bootstrap-server {self.broker.address} --create --topic {self.input},", told["remedy"])
         self.broker.create(self.input)
         self.broker.produce(self.input, [edge(1, 2), edge(2, 3), edge(3, 1)])  # read from the first on, in spite of `latest`
         service.wait_ready(10)
@@ -149,6 +149,22 @@ class AbsentTopics(ServiceTest):
         service.wait_committed({f"{self.input}[0]": 1, f"{other}[0]": 2})
         self.assertEqual(service.stop(), 0)
         self.assertEqual(len(self.check_alerts(topics=[self.input, other])), 1)
+
+    def test_one_that_is_made_between_two_starts_is_read_from_its_beginning(self):
+        """Only what is there at the first start is passed over."""
+        other = self.input + "2"
+        self.broker.create(other)
+        self.broker.produce(other, [edge(1, 2)])
+        self.config(input__topics=[{"name": name, "format": "json"} for name in (self.input, other)], input__start="latest")
+        service = self.start_waiting()
+        self.assertEqual(service.stop(), 0)
+        self.broker.create(self.input)
+        self.broker.produce(self.input, [edge(2, 3), edge(3, 4), edge(4, 2)])
+        service = self.start()
+        service.wait_committed({f"{self.input}[0]": 3, f"{other}[0]": 1})
+        self.assertEqual(service.status()["graph"]["edges"], 3)
+        self.assertEqual(service.stop(), 0)
+        self.assertEqual(len(self.alert_lines()), 1)
 
 
 if __name__ == "__main__":

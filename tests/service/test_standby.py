@@ -8,7 +8,7 @@ import sys
 import time
 import urllib.request
 
-from harness import main, random_updates, RING, ServiceTest
+from harness import edge, main, random_updates, RING, ServiceTest
 
 
 class StandbyTest(ServiceTest):
@@ -144,6 +144,22 @@ class Standby(StandbyTest):
         self.assertEqual(second.metric("deltamatch_standby_behind_batches"), {"": 0})
         self.takes_over(first, second)
         self.assertNotIn("the log is lost", second.log())
+
+    def test_a_topic_made_before_it_takes_over_is_read_from_its_beginning(self):
+        other = self.input + "-2"
+        changes = {"input__topics": [{"name": name, "format": "json"} for name in (self.input, other)], "input__start": "latest"}
+        first = self.instance("first", **changes)
+        first.wait(lambda: self.marks(), "the first start")
+        self.produce(300)
+        self.committed_by(first)
+        second = self.instance("second", **changes)
+        self.follows(second)
+        first.kill()
+        self.broker.create(other)
+        self.broker.produce(other, [edge(201, 202), edge(202, 203), edge(203, 201)])
+        second.wait_committed({f"{other}[0]": 3})
+        self.assertEqual(second.stop(), 0)
+        self.assertTrue(any('"201"' in line or ":201" in line for line in self.alert_lines()), self.alert_lines())
 
     def test_a_cold_standby_takes_over_what_the_input_no_longer_has(self):
         first = self.batches_then_expiry()

@@ -79,8 +79,9 @@ struct Purpose {
 };
 
 /// The command that creates the topic.
-std::string creation(const std::string& name, const Layout& layout) {
-  std::string command = fmt::format("create it: kafka-topics.sh --create --topic {} --partitions {}", name, layout.partitions);
+std::string creation(const Cluster& cluster, const std::string& name, const Layout& layout) {
+  std::string command =
+      fmt::format("create it: {} --topic {} --partitions {}", topic_creation(cluster.properties), name, layout.partitions);
   for (const auto& [key, value] : layout.settings) {
     if (std::string_view(key) != "retention.bytes") command += fmt::format(" --config {}={}", key, value);
   }
@@ -98,7 +99,7 @@ void ensure_topic(const Cluster& cluster, const std::string& name, Purpose purpo
     } else if (code != RdKafka::ERR_TOPIC_ALREADY_EXISTS) {
       throw Error("\"" + name + "\"",
                   fmt::format("the topic of {} could not be created: {}", purpose.of, RdKafka::err2str(code)),
-                  creation(name, layout));
+                  creation(cluster, name, layout));
     }
     while ((count = count_partitions(client, name, deadline)) == 0) {
       if (Clock::now() >= deadline)
@@ -141,6 +142,17 @@ void ensure_progress_topic(const Cluster& cluster, std::uint32_t slots, Deadline
 void ensure_claims_topic(const Cluster& cluster, Deadline deadline) {
   ensure_topic(cluster, claims_topic(cluster.application), {"what workers say of themselves", "claims"},
                {1, {{"cleanup.policy", "delete"}, {"retention.ms", "3600000"}}}, deadline);
+}
+
+std::string topic_creation(const KafkaProperties& properties) {
+  std::string servers = "HOST:PORT";
+  for (const char* key : {"bootstrap.servers", "metadata.broker.list"}) {
+    const auto at = properties.find(key);
+    if (at == properties.end() || at->second.empty()) continue;
+    servers = at->second;
+    break;
+  }
+  return "kafka-topics.sh --bootstrap-server " + servers + " --create";
 }
 
 void must_not_be_compacted(Consumer& client, const std::string& topic, Deadline deadline) {

@@ -20,6 +20,9 @@ void ensure_progress_topic(const Cluster& cluster, std::uint32_t slots, Deadline
 /// The same for claims_topic, whose records are of no use after a minute.
 void ensure_claims_topic(const Cluster& cluster, Deadline deadline);
 
+/// The beginning of a command that creates a topic of a cluster: Kafka's own tool and the brokers that it asks.
+[[nodiscard]] std::string topic_creation(const KafkaProperties& properties);
+
 /// Throws Error(configuration) if this topic is compacted. If the brokers do not allow the question, that is reported to the
 /// journal. Throws Unreachable.
 void must_not_be_compacted(Consumer& client, const std::string& topic, Deadline deadline);

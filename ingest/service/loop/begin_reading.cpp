@@ -29,13 +29,13 @@ kafka::Discovery find_partitions(kafka::Input& input, const CommitPoint& last, c
 
 }  // namespace
 
-BeginReading begin_reading(kafka::Input& input, const CommitPoint& last, TopicWaits& topics, const std::stop_token& stop,
-                           bool goes_on) {
+BeginReading begin_reading(kafka::Input& input, const CommitPoint& last, std::string_view reading, TopicWaits& topics,
+                           const std::stop_token& stop) {
   auto [partitions, absent] = find_partitions(input, last, stop);
   kafka::must_not_be_gone(absent, last.ends);
   topics.note(absent, Clock::now());
   BeginReading begin;
-  if (goes_on) {
+  if (last.reading == reading) {
     for (const kafka::InputPartition& partition : partitions) {
       if (!last.ends.contains(partition.id)) begin.from.emplace(partition.id, input.low(partition.id, Clock::now() + patience));
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stop_token>
+#include <string_view>
 #include <vector>
 
 #include "ingest/service/kafka/input.hpp"
@@ -17,10 +18,12 @@ struct BeginReading {
 };
 
 /// Finds the partitions of the input, and where to go on after the batch of this mark. If one that was read before is missing,
-/// tries again for a while, because brokers that have just started may not report all. Partitions that the mark does not name
-/// begin as Input::first_offsets says. If the application goes on, they begin at their first record: they were made meanwhile.
-/// Throws Error if a topic is gone, Unreachable.
-[[nodiscard]] BeginReading begin_reading(kafka::Input& input, const CommitPoint& last, TopicWaits& topics,
-                                         const std::stop_token& stop, bool goes_on = false);
+/// tries again for a while, because brokers that have just started may not report all.
+///
+/// `reading`: how the input is read from now on (reading_fingerprint). If the batch was read so, too, partitions that its mark
+/// does not name were made since. They begin at their first record. Otherwise they begin as Input::first_offsets says. Throws
+/// Error if a topic is gone, Unreachable.
+[[nodiscard]] BeginReading begin_reading(kafka::Input& input, const CommitPoint& last, std::string_view reading,
+                                         TopicWaits& topics, const std::stop_token& stop);
 
 }  // namespace deltamatch::ingest

@@ -7,6 +7,7 @@
 
 #include "deltamatch/error.hpp"
 #include "ingest/service/alert/alert_sinks.hpp"
+#include "ingest/service/kafka/topics.hpp"
 #include "ingest/service/loop/backlog.hpp"
 #include "ingest/service/loop/batch_end.hpp"
 #include "ingest/service/loop/begin_reading.hpp"
@@ -61,7 +62,7 @@ Pipeline::Pipeline(const Context& context, Recovered recovered)
       queries_(engine_, router_),
       last_(std::move(recovered.reached)),
       reading_(reading_fingerprint(context.options.input)),
-      topics_(context.journal),
+      topics_(context.journal, kafka::topic_creation(context.options.kafka)),
       monitor_(context.options.batching.max_match_time, context.metrics, context.journal),
       absent_deletes_(context.options.engine.directed) {
   if (context_.feed != nullptr) {
@@ -114,7 +115,7 @@ void Pipeline::make_deliverer() {
 }
 
 void Pipeline::start_reading(const std::stop_token& stop) {
-  const BeginReading begin = begin_reading(context_.input, last_, topics_, stop);
+  const BeginReading begin = begin_reading(context_.input, last_, reading_, topics_, stop);
   last_.ends = begin.from;
   if (begin.fresh) process_empty();
   reader_ = std::make_unique<KafkaBatchSource>(context_.input, context_.journal, context_.options.input,

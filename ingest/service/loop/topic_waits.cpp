@@ -24,8 +24,7 @@ void TopicWaits::note(const std::vector<std::string>& absent, Clock::time_point 
                   {{"topic", topic},
                    {"why", "the topic does not exist"},
                    {"effect", "it is read from its first record once it exists; the other topics are read"},
-                   {"remedy", fmt::format("create it: kafka-topics.sh --create --topic {}, or correct its name in input.topics",
-                                          topic)}});
+                   {"remedy", fmt::format("create it: {} --topic {}, or correct its name in input.topics", creation_, topic)}});
   }
   const std::scoped_lock lock(mutex_);
   why_.clear();

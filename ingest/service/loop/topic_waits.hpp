@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ingest/service/journal.hpp"
@@ -18,7 +19,8 @@ class TopicWaits {
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::seconds told_again_after{60};
 
-  explicit TopicWaits(Journal& journal) : journal_(journal) {}
+  /// `creation`: what begins the command that creates a topic.
+  TopicWaits(Journal& journal, std::string creation) : journal_(journal), creation_(std::move(creation)) {}
 
   /// `absent` is what the last look did not find.
   void note(const std::vector<std::string>& absent, Clock::time_point now);
@@ -33,6 +35,7 @@ class TopicWaits {
   };
 
   Journal& journal_;
+  std::string creation_;
   std::map<std::string, Wait> waits_;  // by topic; only the thread that notes uses it
   mutable std::mutex mutex_;
   std::string why_;  // guarded by mutex_

@@ -8,6 +8,7 @@
 
 #include "deltamatch/error.hpp"
 #include "ingest/service/kafka/commit_log.hpp"
+#include "ingest/service/kafka/topics.hpp"
 #include "ingest/service/loop/begin_reading.hpp"
 #include "ingest/service/loop/reading.hpp"
 #include "ingest/service/loop/recutter.hpp"
@@ -40,7 +41,7 @@ WorkerLeader::WorkerLeader(const StartupContext& context, std::string worker, st
       state_(state),
       engine_(engine),
       metrics_(metrics),
-      topics_(context.journal) {}
+      topics_(context.journal, kafka::topic_creation(context.options.kafka)) {}
 
 WorkerLeader::~WorkerLeader() {
   if (committing_.valid()) committing_.wait();
@@ -221,9 +222,8 @@ void WorkerLeader::make_empty(InputBatch& batch) {
 
 void WorkerLeader::begin_reading() {
   const CommitPoint& last = engine_.mark();
-  // If the topics are the same, those without a record in the cuts were made while workers were there.
-  const bool goes_on = last.reading == reading_fingerprint(context_.options.input);
-  BeginReading begin = ingest::begin_reading(*input_, last, topics_, context_.stop, goes_on);
+  BeginReading begin =
+      ingest::begin_reading(*input_, last, reading_fingerprint(context_.options.input), topics_, context_.stop);
   fresh_ = begin.fresh;
   starts_ = begin.from;
   reader_ = std::make_unique<KafkaBatchSource>(*input_, context_.journal, context_.options.input, context_.options.batching,

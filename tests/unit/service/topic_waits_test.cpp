@@ -19,13 +19,17 @@ class Events final : public Journal {
  public:
   void tell(Level /*level*/, std::string_view event, std::initializer_list<Field> fields) noexcept override {
     all.push_back(std::string(event) + ' ' + fields.begin()->value);
+    for (const Field& field : fields) {
+      if (std::string_view(field.key) == "remedy") remedy = field.value;
+    }
   }
   std::vector<std::string> all;
+  std::string remedy;
 };
 
 TEST(TopicWaits, SaysOnceAMinuteWhichTopicsAreNotThere) {
   Events events;
-  TopicWaits waits(events);
+  TopicWaits waits(events, "create");
   const TopicWaits::Clock::time_point start{};
   waits.note({}, start);
   EXPECT_EQ(waits.why(), "");
@@ -33,6 +37,7 @@ TEST(TopicWaits, SaysOnceAMinuteWhichTopicsAreNotThere) {
   EXPECT_EQ(waits.why(), "waiting for topics of the input that do not exist: payments; create them, or correct input.topics");
   waits.note({"payments", "cards"}, start + 1s);
   EXPECT_EQ(waits.count(), 2U);
+  EXPECT_THAT(events.remedy, HasSubstr("create --topic cards, or"));
   EXPECT_THAT(waits.why(), HasSubstr(": cards, payments;"));
   waits.note({"payments", "cards"}, start + 59s);
   EXPECT_THAT(events.all, ElementsAre("input_topic_waiting payments", "input_topic_waiting cards"));
