@@ -38,6 +38,7 @@ class QueryShares {
   using Clock = std::chrono::steady_clock;
 
   void begin(std::size_t queries) {
+    forget();
     spent_.assign(queries, Clock::duration{0});
     sorted_.resize(queries);
   }
@@ -45,8 +46,7 @@ class QueryShares {
   /// order in which they first occur. O(end - begin).
   template <class QueryOf>
   std::span<const std::uint32_t> sort(std::size_t begin, std::size_t end, const QueryOf& query_of) {
-    for (const std::uint32_t query : met_) sorted_[query].clear();
-    met_.clear();
+    forget();
     for (std::size_t i = begin; i < end; ++i) {
       const std::uint32_t query = query_of(i);
       if (sorted_[query].empty()) met_.push_back(query);
@@ -65,6 +65,11 @@ class QueryShares {
   [[nodiscard]] std::span<const Clock::duration> spent() const noexcept { return spent_; }
 
  private:
+  void forget() noexcept {
+    for (const std::uint32_t query : met_) sorted_[query].clear();
+    met_.clear();
+  }
+
   std::vector<std::vector<std::uint32_t>> sorted_;  // by query
   std::vector<std::uint32_t> met_;
   std::vector<Clock::duration> spent_;  // by query
