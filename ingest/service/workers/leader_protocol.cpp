@@ -1,5 +1,6 @@
 #include "ingest/service/workers/leader_protocol.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace deltamatch::ingest::workers {
@@ -26,24 +27,27 @@ std::optional<LeaderStep> LeaderProtocol::next() {
 void LeaderProtocol::propose(Cut cut) { pending_ = std::move(cut); }
 
 void LeaderProtocol::cut(const Cut& cut) {
-  const bool newer = !last_ || cut.batch() > last_->batch();
-  if (phase_ == Phase::ready && newer && pending_ != cut) phase_ = Phase::ended;
+  heard_ = std::max(heard_, cut.batch());
+  if (phase_ == Phase::ready && cut.batch() > last_batch() && pending_ != cut) phase_ = Phase::ended;
 }
 
 void LeaderProtocol::initialised() { phase_ = Phase::initialised; }
 
 void LeaderProtocol::cuts_read(std::optional<Cut> last) {
-  phase_ = Phase::ready;
   // If there is a newer cut, the transaction that got no answer was committed, or another leader was faster. Else it is
   // committed once more, with the same contents.
   if (last != last_) pending_.reset();
   last_ = std::move(last);
+  go_on();
 }
 
 void LeaderProtocol::committed() {
-  phase_ = Phase::ready;
   last_ = std::exchange(pending_, std::nullopt);
+  go_on();
 }
+
+/// The worker may have read a cut of another leader while this one waited for an answer.
+void LeaderProtocol::go_on() { phase_ = heard_ > last_batch() ? Phase::ended : Phase::ready; }
 
 void LeaderProtocol::uncertain() { phase_ = Phase::begun; }
 

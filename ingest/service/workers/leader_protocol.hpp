@@ -48,9 +48,13 @@ class LeaderProtocol {
 
  private:
   enum class Phase : std::uint8_t { begun, initialising, initialised, reading, ready, committing, ended };
+  void go_on();
+  [[nodiscard]] std::uint64_t last_batch() const noexcept { return last_ ? last_->batch() : 0; }
+
   Phase phase_ = Phase::begun;
   std::optional<Cut> last_;
   std::optional<Cut> pending_;  // proposed, and not known to be committed
+  std::uint64_t heard_ = 0;     // batch of the newest cut that the worker has read
 };
 
 }  // namespace deltamatch::ingest::workers

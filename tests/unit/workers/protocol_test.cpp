@@ -58,6 +58,9 @@ TEST(Workers, TwoWithManySlots) { expect_well(run({.workers = 2, .slots = 8, .re
 
 TEST(Workers, FourWithFewSlotsSoThatSomeAreSpares) { expect_well(run({.workers = 4, .slots = 2}, 1, schedules(1500))); }
 
+/// A leader's reading ended before a cut of another one, which its worker had read already. So it waited for ever.
+TEST(Workers, AScheduleThatOnceStoodStill) { expect_well(run({.workers = 4, .slots = 2}, 248'944, 1)); }
+
 TEST(Workers, WithoutFaults) {
   const Outcome sum = run({.faults = 0}, 1, schedules(300));
   expect_well(sum);
