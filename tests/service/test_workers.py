@@ -80,6 +80,12 @@ class WorkersTest(ServiceTest):
         for worker in workers:
             self.assertEqual(worker.ended(), 0, worker.log())
 
+    def leader_first(self, workers):
+        """The workers, sorted, once one of them leads."""
+        leading = lambda worker: worker.status().get("worker", {}).get("leads", False)
+        workers[0].wait(lambda: any(map(leading, workers)), "a leader")
+        return sorted(workers, key=lambda worker: not leading(worker))
+
     def check_logs(self):
         """No worker has ended because its graph differs from that of the leader."""
         for log in self.dir.glob("*.log"):
@@ -207,6 +213,40 @@ class Workers(WorkersTest):
         late = self.begin("a", ready=False)
         self.assertEqual(late.ended(), 78)
         self.assertIn("with other queries than this instance has", late.log())
+
+    def test_an_instance_that_works_alone_cannot_stand_by(self):
+        self.broker.create(self.input)
+        worker = self.begin("a")
+        alone = self.start(self.config(state__directory=str(self.dir / "alone")), ready=False)
+        self.assertEqual(alone.ended(), 78, alone.log())
+        self.assertIn("set workers.slots to 4", alone.log())
+        self.stop_all(worker)
+
+    def test_the_leader_tells_what_it_reads(self):
+        """The same as a single instance: how far it is, what it refuses, and which topic is not there."""
+        self.broker.create(self.input)
+        other = self.input + "-2"
+        topics = [{"name": name, "format": "json"} for name in (self.input, other)]
+        changes = {"input__on_error": "skip", "input__max_refused": 0.1, "input__topics": topics}
+        workers = [self.begin(name, ready=False, **changes) for name in "ab"]
+        leader, follower = self.leader_first(workers)
+        leader.wait(lambda: other in leader.get("/readyz")[1], "word of the topic that is not there")
+        self.broker.create(other)
+        leader.wait_ready()
+        self.broker.produce(self.input, [edge(1, 2)] * 200 + [b"{}"] * 100)
+        leader.wait(lambda: "100 of the last 300 records were refused" in leader.get("/readyz")[1], "word of what is refused")
+        self.assertEqual(leader.get("/readyz")[0], 503)
+        self.assertAlmostEqual(leader.metric("deltamatch_refused_share")[""], 1 / 3, places=3)
+        self.assertEqual((leader.status()["refused"]["records"], leader.status()["refused"]["of"]), (100, 300))
+        follower.wait_committed({f"{self.input}[0]": 300})
+        labels = '{partition="0",topic="%s"}' % self.input
+        leader.wait(lambda: leader.metric("deltamatch_consumer_lag").get(labels) == 0, "the lag")
+        self.assertEqual(leader.status()["partitions"][f"{self.input}[0]"], {"committed": 300, "read": 300, "end": 300, "lag": 0})
+        self.assertEqual(follower.metric("deltamatch_consumer_lag"), {}, "a follower does not read the input for all")
+        self.assertEqual(follower.get("/readyz")[0], 200)
+        leader.kill()
+        follower.wait(lambda: labels in follower.metric("deltamatch_consumer_lag"), "the lag of the next leader")
+        self.stop_all(follower)
 
     def test_what_is_left_of_a_batch_survives_a_take_over(self):
         self.broker.create(self.input)

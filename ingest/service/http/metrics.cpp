@@ -13,6 +13,7 @@
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -163,6 +164,7 @@ struct Metrics::Series {
                           "Partitions that are gone, and named topics that are not there yet.")
                        .Add({});
   Family<Gauge>& lag = gauges(registry, "deltamatch_consumer_lag", "Records in Kafka that are in no committed batch.");
+  std::set<Gauge*> lags{};  // what `lag` has
   Family<Counter>& bad_records = counters(registry, "deltamatch_bad_records_total", "Refused records.");
   Gauge& refused_share =
       gauges(registry, "deltamatch_refused_share", "Share of the last 10,000 records that was refused, from 0 to 1.").Add({});
@@ -321,8 +323,14 @@ void Metrics::backend(const BackendStatistics& statistics) {
 void Metrics::watermark(Timestamp watermark) { series_->watermark.Add({}).Set(static_cast<double>(watermark) * 1e-6); }
 
 void Metrics::consumer_lag(const TopicPartition& partition, std::int64_t records) {
-  series_->lag.Add({{"topic", partition.topic}, {"partition", std::to_string(partition.partition)}})
-      .Set(static_cast<double>(records));
+  Gauge& lag = series_->lag.Add({{"topic", partition.topic}, {"partition", std::to_string(partition.partition)}});
+  lag.Set(static_cast<double>(records));
+  series_->lags.insert(&lag);
+}
+
+void Metrics::no_consumer_lag() {
+  for (Gauge* lag : series_->lags) series_->lag.Remove(lag);
+  series_->lags.clear();
 }
 
 void Metrics::bad_records(RejectReason reason, std::uint64_t count) {

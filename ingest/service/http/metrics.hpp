@@ -56,6 +56,8 @@ class Metrics {
   void partitions_missing(std::size_t count);
   /// The lag of a partition: the number of records that are in no committed batch.
   void consumer_lag(const TopicPartition& partition, std::int64_t records);
+  /// Another instance reads the input: no lag is reported until the next call of `consumer_lag`.
+  void no_consumer_lag();
   /// Counts refused records, whatever happens to them.
   void bad_records(RejectReason reason, std::uint64_t count = 1);
   /// The share of the latest records that was refused.

@@ -63,6 +63,7 @@ Pipeline::Pipeline(const Context& context, Recovered recovered)
       last_(std::move(recovered.reached)),
       reading_(reading_fingerprint(context.options.input)),
       topics_(context.journal, kafka::topic_creation(context.options.kafka)),
+      refused_(context.options.input, context.metrics, context.journal),
       monitor_(context.options.batching.max_match_time, context.metrics, context.journal),
       absent_deletes_(context.options.engine.directed) {
   if (context_.feed != nullptr) {
@@ -451,6 +452,7 @@ Pipeline::Status Pipeline::status() const {
   status.snapshots = snapshotter_->statistics();
   status.commits = committer_->statistics();
   status.input = context_.input.progress();
+  status.refused = refused_.seen();
   status.under_way = monitor_.now();
   return status;
 }

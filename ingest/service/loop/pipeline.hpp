@@ -30,7 +30,7 @@
 #include "ingest/service/loop/committer.hpp"
 #include "ingest/service/loop/kafka_batch_source.hpp"
 #include "ingest/service/loop/recent_times.hpp"
-#include "ingest/service/loop/refused_share.hpp"
+#include "ingest/service/loop/refused_records.hpp"
 #include "ingest/service/loop/standing_queries.hpp"
 #include "ingest/service/service_options.hpp"
 #include "ingest/service/state/directory.hpp"
@@ -101,7 +101,7 @@ class Pipeline {
   /// a schema or a topic of the input is not there. Empty if nothing is so.
   [[nodiscard]] std::string stalled() const;
   /// The same for refused records: their share of the latest records is larger than input.max_refused.
-  [[nodiscard]] std::string refuses() const;
+  [[nodiscard]] std::string refuses() const { return refused_.why(); }
 
   struct Status {
     CommitPoint committed;
@@ -127,8 +127,7 @@ class Pipeline {
     SnapshotStatistics snapshots;
     Committer::Statistics commits;
     std::vector<kafka::Progress> input;
-    RefusedShare refused;
-    std::string last_refused;       ///< in the last batch with a refused record: the first such record, and the reason
+    RefusedRecords::Seen refused;
     std::vector<Warning> warnings;  ///< doubtful readings
   };
   [[nodiscard]] Status status() const;
@@ -195,6 +194,7 @@ class Pipeline {
   std::unique_ptr<Deliverer> deliverer_;
   std::unique_ptr<Committer> committer_;
   TopicWaits topics_;
+  RefusedRecords refused_;
   std::unique_ptr<KafkaBatchSource> reader_;
   std::optional<InputBatch> rest_;  // of a batch that was cut
   std::optional<BadRecord> failure_;

@@ -28,52 +28,7 @@ void Pipeline::note_reading(const InputBatch& batch, const BatchResult& result) 
     const OptionSpelling spelling{.prefix = {}, .in_configuration = true};
     note_doubt(*absent_times_.give("all topics", spelling("columns", "time=NAME") + " says which column or field holds it"));
   }
-  std::uint64_t records = 0;
-  for (const Update& update : batch.updates.updates().first(result.consumed)) records += update.continues ? 0 : 1;
-  std::uint64_t refused = result.rejects.size();
-  for (const std::uint64_t unreadable : batch.refused) {
-    records += unreadable;
-    refused += unreadable;
-  }
-  std::string first;
-  const auto tell = [&](const TopicPartition& at, std::int64_t offset, RejectReason reason, std::string_view message) {
-    if (context_.options.input.on_error != OnError::fail) {
-      context_.journal.tell(Level::warn, "records are refused",
-                            {{"topic", at.topic},
-                             {"reason", std::string(reject_name(reason))},
-                             {"example", fmt::format("{} at offset {}: {}", to_string(at), offset, message)}});
-    }
-    return fmt::format("{} at offset {}: {}: {}", to_string(at), offset, reject_name(reason), message);
-  };
-  if (batch.first_refused) {
-    first =
-        tell(batch.first_refused->at, batch.first_refused->offset, batch.first_refused->reason, batch.first_refused->message);
-  } else if (!result.rejects.empty()) {
-    const Reject& reject = result.rejects.front();
-    first = tell(batch.partition(reject.index), batch.offset(reject.index), reject.reason,
-                 rejection_message(batch.updates.updates()[reject.index], reject.reason));
-  }
-  const double most = context_.options.input.max_refused;
-  bool before = false;
-  bool now = false;
-  {
-    const std::scoped_lock lock(mutex_);
-    before = status_.refused.exceeds(most);
-    status_.refused.add(records, refused);
-    now = status_.refused.exceeds(most);
-    if (!first.empty()) status_.last_refused = std::move(first);
-    context_.metrics.refused_share(status_.refused.share());
-  }
-  if (now && !before) context_.journal.tell(Level::error, "too many records are refused", {{"why", refuses()}});
-  if (before && !now) context_.journal.tell(Level::info, "the share of refused records is allowed again");
-}
-
-std::string Pipeline::refuses() const {
-  const std::scoped_lock lock(mutex_);
-  const double most = context_.options.input.max_refused;
-  if (!status_.refused.exceeds(most)) return {};
-  return fmt::format("{} of the last {} records were refused, more than input.max_refused ({}) allows; the last one: {}",
-                     status_.refused.refused(), status_.refused.records(), most, status_.last_refused);
+  refused_.note(batch, result);
 }
 
 /// Collects and counts what codec and engine refused.

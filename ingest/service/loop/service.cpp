@@ -110,6 +110,7 @@ struct Service::Impl {
   std::string reload(const std::unique_lock<std::timed_mutex>& one_at_a_time);
   std::string status();
   std::string metrics_text();
+  void lag_of_all(const std::vector<kafka::Progress>& input, const Offsets& committed);
   std::string not_ready();
   std::string not_ready_to_take_over();
   std::optional<StandbyStatus> standby_status();
@@ -259,6 +260,13 @@ void Service::Impl::run() {
                                  schemas,
                                  share ? &*share : nullptr};
     std::optional<Warm> warm;
+    if (options.workers.slots == 0) {
+      until_answered([&](kafka::Deadline deadline) {
+        kafka::CommitLog commits(cluster);
+        static_cast<void>(commits.last(deadline));
+        must_work_alone(commits);
+      });
+    }
     if (options.workers.slots > 0) {
       work(context, *ownership);
     } else if (stand_by(context, *ownership, warm)) {
@@ -717,6 +725,12 @@ std::string Service::Impl::status() {
   return dump_exact(out);
 }
 
+void Service::Impl::lag_of_all(const std::vector<kafka::Progress>& input, const Offsets& committed) {
+  for (const kafka::Progress& at : input) {
+    if (const auto lag = lag_of(at, committed)) metrics.consumer_lag(at.id, *lag);
+  }
+}
+
 std::string Service::Impl::metrics_text() {
   std::shared_ptr<Pipeline> working;
   std::shared_ptr<SharePublisher> sharing;
@@ -738,6 +752,8 @@ std::string Service::Impl::metrics_text() {
   if (const auto now = worker_status()) {
     metrics.graph(now->graph);
     metrics.worker(now->leads, now->gate_seconds, now->wrong_digests);
+    metrics.no_consumer_lag();  // another worker may lead now
+    if (now->mark) lag_of_all(now->input, now->mark->ends);
     for (const SlotStatus& slot : now->slots) {
       metrics.slot(slot.slot, slot.worker == now->name, slot.progress, now->cut > slot.progress ? now->cut - slot.progress : 0);
     }
@@ -747,9 +763,7 @@ std::string Service::Impl::metrics_text() {
     metrics.graph(now.graph);
     if (now.backend) metrics.backend(*now.backend);
     for (const auto& [name, sink] : now.sinks) metrics.sink(name, sink);
-    for (const kafka::Progress& at : now.input) {
-      if (const auto lag = lag_of(at, now.committed.ends)) metrics.consumer_lag(at.id, *lag);
-    }
+    lag_of_all(now.input, now.committed.ends);
     if (now.snapshots.last_made) metrics.snapshot_written(*now.snapshots.last_made);
     const std::scoped_lock lock(mutex);
     for (; snapshot_failures < now.snapshots.failures; ++snapshot_failures) metrics.snapshot_failed();

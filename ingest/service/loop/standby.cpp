@@ -338,6 +338,7 @@ void Standby::Impl::look() {
         if (Clock::now() >= next_look) break;
       }
       if (Clock::now() >= next_look) {
+        if (commits) must_work_alone(*commits);
         kafka::CommitLog records(context.cluster);
         judge(records);
         next_look = Clock::now() + look_every;

@@ -287,17 +287,19 @@ bool fetch_or_wait(const StartupContext& context, kafka::CommitLog& commits, kaf
 
 }  // namespace
 
+void must_work_alone(const kafka::CommitLog& commits) {
+  if (!commits.cut()) return;
+  throw Error(ErrorKind::configuration, "workers", "workers share this application, and this instance is set up to work alone",
+              fmt::format("set workers.slots to {}, or choose another application name", commits.cut()->places.size()));
+}
+
 Recovered start_up(const StartupContext& context, kafka::Input& input, kafka::Transactions& transactions,
                    std::optional<Warm> warm) {
   const ServiceOptions& options = context.options;
   kafka::CommitLog commits(context.cluster);
   const std::optional<CommitPoint> committed = commits.last(Clock::now() + patience);
   if (!committed) return first_start(context, input, transactions);
-  if (commits.cut()) {
-    throw Error(ErrorKind::configuration, "workers",
-                "workers share this application, and this instance is set up to work alone",
-                fmt::format("set workers.slots to {}, or choose another application name", commits.cut()->places.size()));
-  }
+  must_work_alone(commits);
   must_be_same_shard(options.input.shard, committed->graph);
   must_be_same_kind(options.engine, committed->graph);
   for (const auto& [partition, end] : committed->ends) static_cast<void>(entry_of(options.input.topics, partition.topic));

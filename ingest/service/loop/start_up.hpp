@@ -33,6 +33,9 @@ namespace deltamatch::ingest {
 [[nodiscard]] Recovered start_up(const StartupContext& context, kafka::Input& input, kafka::Transactions& transactions,
                                  std::optional<Warm> warm = {});
 
+/// Throws Error(configuration) if workers share the application, as the last record says that `commits` has read.
+void must_work_alone(const kafka::CommitLog& commits);
+
 /// Makes batch 0 and commits its mark: the start graph, and the starts of the input. There must be no commit record.
 [[nodiscard]] Recovered first_start(const StartupContext& context, kafka::Input& input, kafka::Transactions& transactions);
 

@@ -60,6 +60,25 @@ nlohmann::json to_json(const ShareStatistics& share) {
           {"last_error", share.last_error}};
 }
 
+namespace {
+
+nlohmann::json refused_json(const RefusedRecords::Seen& seen) {
+  return {{"records", seen.share.refused()}, {"of", seen.share.records()}, {"last", seen.last}};
+}
+
+/// Where each partition is: what is committed, and of whoever reads it, how far it has read.
+nlohmann::json partitions_json(const Offsets& committed, const std::vector<kafka::Progress>& input) {
+  nlohmann::json out = nlohmann::json::object();
+  for (const auto& [partition, end] : committed) out[to_string(partition)]["committed"] = end;
+  for (const kafka::Progress& progress : input) {
+    out[to_string(progress.id)].update({{"read", progress.seen}, {"end", progress.end}});
+    if (const auto lag = lag_of(progress, committed)) out[to_string(progress.id)]["lag"] = *lag;
+  }
+  return out;
+}
+
+}  // namespace
+
 nlohmann::json to_json(const Pipeline::Status& status) {
   nlohmann::json out;
   out["batch"] = status.committed.batch;
@@ -70,7 +89,7 @@ nlohmann::json to_json(const Pipeline::Status& status) {
   out["updates"] = status.updates;
   out["graph"] = graph_json(status.graph);
   if (status.backend) out[status.backend->backend] = to_json(*status.backend);
-  out["refused"] = {{"records", status.refused.refused()}, {"of", status.refused.records()}, {"last", status.last_refused}};
+  out["refused"] = refused_json(status.refused);
   out["warnings"] = nlohmann::json::array();
   for (const Warning& warning : status.warnings) {
     out["warnings"].push_back(
@@ -118,12 +137,7 @@ nlohmann::json to_json(const Pipeline::Status& status) {
     out["snapshot"]["age"] =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - *status.snapshots.last_made).count();
   out["transactions"] = status.commits.transactions;
-  out["partitions"] = nlohmann::json::object();
-  for (const auto& [partition, end] : status.committed.ends) out["partitions"][to_string(partition)]["committed"] = end;
-  for (const kafka::Progress& progress : status.input) {
-    out["partitions"][to_string(progress.id)].update({{"read", progress.seen}, {"end", progress.end}});
-    if (const auto lag = lag_of(progress, status.committed.ends)) out["partitions"][to_string(progress.id)]["lag"] = *lag;
-  }
+  out["partitions"] = partitions_json(status.committed.ends, status.input);
   return out;
 }
 
@@ -153,11 +167,11 @@ nlohmann::json to_json(const WorkerStatus& worker) {
   out["time"] = watermark ? nlohmann::json(*watermark) : nlohmann::json();
   out["time_at"] = watermark ? nlohmann::json(time_text(*watermark)) : nlohmann::json();
   out["queries"] = nlohmann::json::array();
-  out["partitions"] = nlohmann::json::object();
+  out["partitions"] = partitions_json(worker.mark ? worker.mark->ends : Offsets(), worker.input);
   if (worker.mark) {
     for (const ActiveQuery& query : worker.mark->queries) out["queries"].push_back(query.name);
-    for (const auto& [partition, end] : worker.mark->ends) out["partitions"][to_string(partition)]["committed"] = end;
   }
+  if (worker.leads) out["refused"] = refused_json(worker.refused);
   out["worker"] = worker_json(worker);
   return out;
 }

@@ -355,12 +355,18 @@ WorkerStatus Worker::status() const {
   }
   const auto waiting = impl.state.waiting_for(Clock::now());
   if (status.cut == 0) {
-    status.waits = "no cut of the workers is there yet";
+    status.waits =
+        "no cut of the workers is there yet; one is made once a worker leads, so stop an instance without workers.slots";
   } else if (!status.batch) {
     status.waits = "loading a graph";
   } else if (waiting && *waiting >= stalled_after) {
     status.waits = fmt::format("no slot was published for {} s, although batch {} is waiting",
                                std::chrono::duration_cast<std::chrono::seconds>(*waiting).count(), status.published + 1);
+  }
+  if (status.leads) {
+    status.input = impl.leader.input();
+    status.refused = impl.leader.refused();
+    if (status.waits.empty()) status.waits = impl.leader.stalled();
   }
   return status;
 }

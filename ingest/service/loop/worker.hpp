@@ -37,7 +37,9 @@ struct WorkerStatus {
   double gate_seconds = 0;          ///< that matched parts have waited for the parts of other slots, since the start
   std::uint64_t wrong_digests = 0;  ///< progress records whose digest is not that of the leader, since the start
   GraphStatistics graph{};
-  std::string waits;  ///< why it is not ready; empty if it is
+  std::vector<kafka::Progress> input{};  ///< of the leader, who reads it for all; empty otherwise
+  RefusedRecords::Seen refused{};        ///< of the leader
+  std::string waits;                     ///< why it is not ready; empty if it is
 };
 
 /// The name of a worker, which no other start of a process has.

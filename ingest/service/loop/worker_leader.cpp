@@ -41,7 +41,8 @@ WorkerLeader::WorkerLeader(const StartupContext& context, std::string worker, st
       state_(state),
       engine_(engine),
       metrics_(metrics),
-      topics_(context.journal, kafka::topic_creation(context.options.kafka)) {}
+      topics_(context.journal, kafka::topic_creation(context.options.kafka)),
+      refused_(context.options.input, metrics, context.journal) {}
 
 WorkerLeader::~WorkerLeader() {
   if (committing_.valid()) committing_.wait();
@@ -103,12 +104,32 @@ void WorkerLeader::forget() {
   rest_.reset();
   failure_.reset();
   full_ = false;
+  refused_.forget();
+}
+
+std::vector<kafka::Progress> WorkerLeader::input() const {
+  std::shared_ptr<kafka::Input> input;
+  {
+    const std::scoped_lock lock(mutex_);
+    input = input_;
+  }
+  return input ? input->progress() : std::vector<kafka::Progress>();
+}
+
+std::string WorkerLeader::stalled() const {
+  if (std::string schemas = context_.schemas.why(); !schemas.empty()) return schemas;
+  if (std::string topics = topics_.why(); !topics.empty()) return topics;
+  return refused_.why();
 }
 
 void WorkerLeader::read_cuts() {
   forget();  // it may have read past the cuts
   const ServiceOptions& options = context_.options;
-  input_ = std::make_unique<kafka::Input>(context_.cluster, options.input, output_topics(options), true);
+  auto input = std::make_shared<kafka::Input>(context_.cluster, options.input, output_topics(options), true);
+  {
+    const std::scoped_lock lock(mutex_);
+    input_ = std::move(input);
+  }
   kafka::CommitLog commits(context_.cluster);
   std::optional<CommitPoint> last = commits.last(Clock::now() + patience);
   if (!commits.cut()) {
@@ -251,6 +272,7 @@ void WorkerLeader::propose_next(const WorkerState::Outlook& outlook, InputBatch&
     metrics_.step("fetch", batch.fetch_seconds);
     metrics_.step("decode", batch.decode_seconds);
   }
+  refused_.note(batch, taken.result);
   for (std::size_t r = 0; r < reject_reason_count; ++r) {
     if (batch.refused[r] != 0) metrics_.bad_records(static_cast<RejectReason>(r), batch.refused[r]);
   }

@@ -6,13 +6,16 @@
 #include <cstdint>
 #include <future>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ingest/service/http/metrics.hpp"
 #include "ingest/service/kafka/input.hpp"
 #include "ingest/service/kafka/transactions.hpp"
 #include "ingest/service/loop/kafka_batch_source.hpp"
+#include "ingest/service/loop/refused_records.hpp"
 #include "ingest/service/loop/startup_context.hpp"
 #include "ingest/service/loop/worker_engine.hpp"
 #include "ingest/service/loop/worker_state.hpp"
@@ -39,6 +42,11 @@ class WorkerLeader {
   void forget();
   /// The number of updates that it has cut. Any thread may call it.
   [[nodiscard]] std::uint64_t updates() const noexcept { return updates_; }
+  /// How far it has read, what was refused, and why it cannot read on or reads too much that is refused (empty if nothing is
+  /// so). Any thread may call these.
+  [[nodiscard]] std::vector<kafka::Progress> input() const;
+  [[nodiscard]] RefusedRecords::Seen refused() const { return refused_.seen(); }
+  [[nodiscard]] std::string stalled() const;
   /// Whether a cut is being committed.
   [[nodiscard]] bool committing() const noexcept { return committing_.valid(); }
 
@@ -65,10 +73,12 @@ class WorkerLeader {
   WorkerEngine& engine_;
   Metrics& metrics_;
   TopicWaits topics_;
+  RefusedRecords refused_;
   std::optional<kafka::Transactions> transactions_;
   std::future<Answer> committing_;
   std::optional<CommitPoint> before_workers_;  // the last mark, if there is no cut yet
-  std::unique_ptr<kafka::Input> input_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<kafka::Input> input_;  // replaced under the mutex, by the engine's thread
   std::unique_ptr<KafkaBatchSource> reader_;
   bool fresh_ = false;                // the next batch names the starts of partitions
   Offsets starts_;                    // used if fresh_

@@ -146,8 +146,8 @@ TEST(StatusTest, TellsRatesAndTimesOfCommittedBatches) {
 TEST(StatusTest, OfReadingItTellsWhatIsRefusedAndDoubtful) {
   Pipeline::Status status;
   EXPECT_EQ(to_json(status).at("warnings"), Json::array());
-  status.refused.add(4, 3);
-  status.last_refused = "t[0] at offset 7: bad_id: x";
+  status.refused.share.add(4, 3);
+  status.refused.last = "t[0] at offset 7: bad_id: x";
   status.warnings.push_back({"time_unit", "t[0] at offset 1", "what", "remedy", 3});
   const Json told = to_json(status);
   EXPECT_EQ(told.at("refused"), (Json{{"records", 3}, {"of", 4}, {"last", "t[0] at offset 7: bad_id: x"}}));
