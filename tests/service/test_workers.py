@@ -297,6 +297,14 @@ class Workers(WorkersTest):
         alone = self.start(self.config("alone.yaml", state__directory=str(self.dir / "a")))
         self.assertEqual(alone.stop(), 0, alone.log())
 
+    def test_a_progress_topic_that_is_cleaned_up_is_refused(self):
+        self.broker.create(self.input)
+        self.broker.create(self.app + ".progress", SLOTS, cleanup_policy="delete")
+        worker = self.begin("a", ready=False)
+        self.assertEqual(worker.ended(), 78, worker.log())
+        self.assertIn("its cleanup.policy is delete", worker.log())
+        self.assertIn("set its cleanup.policy to compact", worker.log())
+
     def test_what_is_refused_leaves_the_way_back(self):
         self.broker.create(self.input)
         alone = self.start(self.config())

@@ -76,6 +76,7 @@ struct Purpose {
   const char* of;     // "the topic of …"
   const char* event;  // the beginning of its events' names
   const char* remedy = "choose another name for the application, or delete the topic if nothing was committed yet";
+  const char* lost = nullptr;  // what follows if the brokers clean up its records: then such a topic is refused
 };
 
 /// The command that creates the topic.
@@ -116,6 +117,10 @@ void ensure_topic(const Cluster& cluster, const std::string& name, Purpose purpo
   for (const auto& [key, kept] : layout.settings) {
     if (std::string_view(key) == "retention.bytes") continue;
     const std::string value = setting_of(client, name, key, deadline).value_or("");
+    if (!value.empty() && value != kept && purpose.lost != nullptr) {
+      throw Error(ErrorKind::configuration, "\"" + name + "\"", fmt::format("its {} is {}, so {}", key, value, purpose.lost),
+                  fmt::format("set its {} to {}", key, kept));
+    }
     if (!value.empty() && value != kept) {
       client.client_log().tell(Level::warn, fmt::format("{}_topic_may_be_cleaned", purpose.event),
                                {{"topic", name}, {"setting", key}, {"value", value}, {"needed", kept}});
@@ -135,7 +140,8 @@ void ensure_query_topic(const Cluster& cluster, Deadline deadline) {
 
 void ensure_progress_topic(const Cluster& cluster, std::uint32_t slots, Deadline deadline) {
   ensure_topic(cluster, progress_topic(cluster.application),
-               {"what slots have published", "progress", "set workers.slots to its number of partitions"},
+               {"what slots have published", "progress", "set workers.slots to its number of partitions",
+                "alerts could be published again once its records are gone"},
                {static_cast<int>(slots), {{"cleanup.policy", "compact"}}}, deadline);
 }
 

@@ -15,7 +15,8 @@ namespace deltamatch::ingest::kafka {
 void ensure_commit_topic(const Cluster& cluster, Deadline deadline);
 /// The same for query_topic.
 void ensure_query_topic(const Cluster& cluster, Deadline deadline);
-/// The same for progress_topic, with one partition for each slot, where only the newest record of a key must stay.
+/// The same for progress_topic, with one partition for each slot, where only the newest record of a key must stay. Throws
+/// Error(configuration) if the brokers may clean it up.
 void ensure_progress_topic(const Cluster& cluster, std::uint32_t slots, Deadline deadline);
 /// The same for claims_topic, whose records are of no use after a minute.
 void ensure_claims_topic(const Cluster& cluster, Deadline deadline);
