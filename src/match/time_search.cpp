@@ -325,7 +325,7 @@ std::optional<std::uint64_t> TimeSearch::count_run(std::size_t level, std::uint3
   std::size_t walked = 0;
   for (std::uint32_t other = 0; other < query_->vertices(); ++other) {
     const VertexId image = memory_->vertices[other];
-    if (other == next.vertex || other == end) continue;
+    if (other == next.vertex || other == end || query_->is_double(other)) continue;  // a double has another vertex's image
     if (!plan::admits(query_->labels[next.vertex], graph_->dictionary.label(image))) continue;
     const Run back = run_at(edge, !at_source, image, wanted);
     walked += back.size;

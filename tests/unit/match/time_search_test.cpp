@@ -112,6 +112,23 @@ TEST(TimeLists, HoldWhatIsReadAgainAfterAQueryWasTakenAway) {
   EXPECT_EQ(found_by(engine, 2, 7, "PAYS", 1), 1U);
 }
 
+/// A vertex with a self-loop is matched twice, but its image is one vertex.
+TEST(RangesWithSelfLoops, LeaveOutAMatchedVertexOnce) {
+  Engine engine({.threads = 1, .schema = {EdgeModel::events, {}, {}}, .self_loops = SelfLoops::keep});
+  UpdateBatch batch;
+  Timestamp time = 0;
+  const auto add = [&](std::int64_t source, std::int64_t target) {
+    batch.add({.source = source, .target = target, .time = ++time});
+  };
+  add(1, 1);
+  add(1, 2);
+  for (int i = 0; i < 2; ++i) add(2, 1);
+  for (std::int64_t other = 3; other < 15; ++other) add(2, other);
+  EXPECT_TRUE(engine.load(batch).rejects.empty());
+  const Query query = parse_pattern("(a)-[l]->(a), (a)-[t]->(b)-[u]->(c) WHERE t.time < u.time", "q");
+  EXPECT_EQ(engine.match(query).matches, 12U);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Patterns, Ranges,
     testing::Values(Case{"(a)-[t]->(b)-[u]->(c) WHERE t.time < u.time"},                                    //
