@@ -19,10 +19,11 @@ std::atomic<std::int64_t> left_elsewhere = -1;  // the same for all threads that
 std::atomic<bool> has_failed_elsewhere = false;
 thread_local bool exempt = false;
 
-thread_local bool counts = false;
-thread_local std::int64_t counted = 0;
+std::atomic<bool> counts = false;
+std::atomic<std::int64_t> counted = 0;
 
-// Whether oneTBB itself allocates. It takes memory for tasks whenever it sees fit.
+// Whether oneTBB itself allocates. It takes memory for tasks whenever it sees fit. If it gets none, Workers runs the loop with
+// fewer threads, so nothing fails.
 bool is_scheduler(const void* caller) noexcept {
   Dl_info where{};
   return dladdr(caller, &where) != 0 && where.dli_fname != nullptr &&
@@ -30,7 +31,7 @@ bool is_scheduler(const void* caller) noexcept {
 }
 
 bool fails(const void* caller) noexcept {
-  if (counts && !is_scheduler(caller)) ++counted;
+  if (counts.load(std::memory_order_relaxed) && !is_scheduler(caller)) ++counted;
   if (!exempt && left_elsewhere.load(std::memory_order_relaxed) >= 0 && left_elsewhere.fetch_sub(1) == 0) {
     has_failed_elsewhere = true;
     return true;

@@ -29,8 +29,7 @@ class FailAllocationElsewhere {
   [[nodiscard]] bool failed() const noexcept;
 };
 
-/// Counts the allocations of this thread while it lives, without those of oneTBB itself. Only one may live at a time. Others
-/// may start threads meanwhile.
+/// Counts the allocations of all threads while it lives, without those of oneTBB itself. Only one may live at a time.
 class CountAllocations {
  public:
   CountAllocations() noexcept;

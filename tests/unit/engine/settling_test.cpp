@@ -1,7 +1,7 @@
 // Settling a batch allocates nothing, so it cannot fail for want of memory.
 //
-// The backend is told when settling begins and ends. So the allocations in between are counted, also those of committing ids,
-// labels, keys, slots and the window.
+// The backend is told when settling begins and ends. So the allocations of all threads in between are counted, also those of
+// committing ids, labels, keys, slots and the window.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -56,7 +56,8 @@ TEST_P(SettlingTest, AllocatesNothing) {
 
 // Vertices come and go, and lists outgrow their blocks. compaction_test.cpp has the case that lists move.
 TEST(Settling, AllocatesNothingInLargeBatches) {
-  for (const EdgeModel model : {EdgeModel::simple, EdgeModel::events}) {
+  for (const EdgeModel model : {EdgeModel::simple, EdgeModel::keyed, EdgeModel::events}) {
+    SCOPED_TRACE(static_cast<int>(model));
     const auto backend = std::make_shared<CountingBackend>();
     EngineOptions options;
     options.threads = 3;
@@ -73,6 +74,8 @@ TEST(Settling, AllocatesNothingInLargeBatches) {
         update.source = (i * 31 + round * 7) % vertices;
         update.target = (i * i + round) % (vertices + 100 * round);
         update.time = round * 400 + i * 300 / edges;
+        const Properties key{Id(i + round * edges / 2)};  // half of them replace edges of the round before
+        if (model == EdgeModel::keyed) update.properties = &key;
         batch.add(update);
       }
       engine.process(batch, OnReject::skip);
