@@ -20,9 +20,9 @@ using namespace std::string_view_literals;
 /// A graph that a number of threads maintain, with query relations over one relation and over several.
 class Kept {
  public:
-  Kept(bool directed, Timestamp window, unsigned threads)
+  Kept(bool directed, Timestamp window, unsigned threads, EdgeModel model = EdgeModel::simple)
       : workers_(threads),
-        graph_(directed, window > 0),
+        graph_(directed, window > 0, heap_slabs(), {.model = model, .edges = {}, .vertices = {}}),
         window_(window > 0 ? std::make_unique<Window>(window) : nullptr),
         resolver_(graph_, window_.get(), workers_) {
     const Direction out = directed ? Direction::out : Direction::both;
@@ -83,10 +83,12 @@ class Kept {
 };
 
 /// Draws updates among so few vertices that edges come back, in a batch and in the next. They are of all kinds, or only of
-/// edges. Some edges then state labels, and some are self-loops.
+/// edges. Some edges then state labels, and some are self-loops. If edges have keys, these come back, too, and some deletions
+/// name nothing else.
 class Stream {
  public:
-  Stream(bool timed, std::uint64_t seed, bool only_edges = false) : timed_(timed), only_edges_(only_edges), random_(seed) {
+  Stream(bool timed, std::uint64_t seed, bool only_edges = false, EdgeModel model = EdgeModel::simple)
+      : timed_(timed), only_edges_(only_edges), model_(model), random_(seed) {
     for (unsigned i = 0; i < 400; ++i) names_.push_back("account-" + std::to_string(i));
   }
 
@@ -115,6 +117,12 @@ class Stream {
       if (only_edges_ && below(100) < states_) update.source_label = labels[below(3)];
       update.continues = only_edges_ && i > 0 && below(10) == 0;
       if (timed_ && edge) update.time = time_ + below(50);
+      Properties properties;
+      if (model_ == EdgeModel::keyed && edge && below(200) != 0) properties.key = key();
+      if (properties.key) {
+        update.properties = &properties;
+        update.by_key = update.kind == UpdateKind::delete_edge && below(2) == 0;
+      }
       batch.add(update);
     }
   }
@@ -125,9 +133,14 @@ class Stream {
     const std::uint32_t which = below(800);
     return which < 400 ? Id(std::string_view(names_[which])) : Id(std::int64_t{which} - 600);
   }
+  Id key() {
+    const std::uint32_t which = below(6000);
+    return which < 400 ? Id(std::string_view(names_[which])) : Id(std::int64_t{which});
+  }
 
   bool timed_;
   bool only_edges_;
+  EdgeModel model_;
   std::mt19937_64 random_;
   std::vector<std::string> names_;
   Timestamp time_ = 1000;
@@ -148,6 +161,7 @@ void expect_same(const ResolvedBatch& one, const ResolvedBatch& several) {
   EXPECT_EQ(one.inserted_marks, several.inserted_marks);
   EXPECT_EQ(one.watermark, several.watermark);
   EXPECT_EQ(one.rebound, several.rebound);
+  EXPECT_EQ(one.replaced, several.replaced);
   ASSERT_EQ(one.rejects.size(), several.rejects.size());
   for (std::size_t i = 0; i < one.rejects.size(); ++i) {
     EXPECT_EQ(one.rejects[i].index, several.rejects[i].index);
@@ -163,15 +177,36 @@ std::vector<std::pair<Edge, Timestamp>> edges_of(const DataGraph& graph) {
   return edges;
 }
 
+/// The records of the edges in the table, if there is one, with their slots.
+std::vector<std::string> records_of(const DataGraph& graph) {
+  std::vector<std::string> records;
+  if (!graph.edge_table) return records;
+  const EdgeTable& table = *graph.edge_table;
+  records.push_back(std::to_string(table.slots()) + " slots, last " + std::to_string(table.last_ordinal()));
+  for (Slot slot = 0; slot < table.slots(); ++slot) {
+    if (!table.live(slot)) continue;
+    std::string& record = records.emplace_back(std::to_string(slot) + ": " + std::to_string(table.tail(slot)) + " " +
+                                               std::to_string(table.head(slot)) + " " + std::to_string(table.label(slot)) +
+                                               " #" + std::to_string(table.ordinal(slot)));
+    if (const auto time = table.time(slot)) record += " at " + std::to_string(*time);
+    if (!table.keyed()) continue;
+    const Id key = table.external_key(slot);
+    record += key.is_text() ? " '" + std::string(key.text()) + "'" : " " + std::to_string(key.number());
+  }
+  return records;
+}
+
 void expect_same(const DataGraph& one, const DataGraph& several) {
   EXPECT_EQ(one.edges(), several.edges());
   EXPECT_TRUE(edges_of(one) == edges_of(several));
+  EXPECT_EQ(records_of(one), records_of(several));
   ASSERT_EQ(one.base().figures().size(), several.base().figures().size());
   for (std::size_t r = 0; r < one.base().figures().size(); ++r) {
     EXPECT_EQ(one.base().figures()[r].entries, several.base().figures()[r].entries);
     EXPECT_EQ(one.base().figures()[r].lists, several.base().figures()[r].lists);
     EXPECT_EQ(one.base().figures()[r].squares, several.base().figures()[r].squares);
     EXPECT_EQ(one.base().figures()[r].longest, several.base().figures()[r].longest);
+    EXPECT_EQ(one.base().figures()[r].parallel, several.base().figures()[r].parallel);
   }
 }
 
@@ -180,24 +215,33 @@ struct Setting {
   Timestamp window;
   unsigned threads;
   bool only_edges = false;
+  EdgeModel model = EdgeModel::simple;
 };
+
+std::string name_of(const Setting& setting) {
+  const std::string model = setting.model == EdgeModel::keyed ? "_keyed" : setting.model == EdgeModel::events ? "_events" : "";
+  return std::string(setting.directed ? "directed" : "undirected") + (setting.window > 0 ? "_window" : "") +
+         (setting.only_edges ? "_edges" : "") + model + "_" + std::to_string(setting.threads);
+}
 
 class BatchThreads : public testing::TestWithParam<Setting> {};
 
 TEST_P(BatchThreads, MakeNoDifference) {
-  const auto [directed, window, threads, only_edges] = GetParam();
-  Kept one(directed, window, 1);
-  Kept several(directed, window, threads);
-  Stream stream(window > 0, 17 + threads, only_edges);
+  const auto [directed, window, threads, only_edges, model] = GetParam();
+  Kept one(directed, window, 1, model);
+  Kept several(directed, window, threads, model);
+  Stream stream(window > 0, 17 + threads, only_edges, model);
   UpdateBatch batch;
   UpdateBatch next;
   stream.fill(batch, 6000);
   std::uint64_t removed = 0;
+  bool replaced = false;
   for (unsigned k = 0; k < 12; ++k) {
     SCOPED_TRACE(k);
     const ResolvedBatch& resolved = one.stage(batch);
     expect_same(resolved, several.stage(batch));
     removed += resolved.net.removed.size();
+    replaced = replaced || resolved.replaced;
     EXPECT_TRUE(one.lists() == several.lists());
     stream.state_labels(k % 2);
     stream.fill(next, k == 7 ? 0 : k % 4 == 3 ? 40 : 1000 + 700 * k);
@@ -215,16 +259,26 @@ TEST_P(BatchThreads, MakeNoDifference) {
     std::swap(batch, next);
   }
   EXPECT_GT(removed, 1000U);
+  EXPECT_EQ(replaced, model == EdgeModel::keyed);
 }
 
 INSTANTIATE_TEST_SUITE_P(Settings, BatchThreads,
                          testing::Values(Setting{false, 0, 2}, Setting{true, 0, 3}, Setting{false, 100, 4},
                                          Setting{true, 60, 16}, Setting{false, 0, 5, true}, Setting{true, 80, 3, true}),
-                         [](const auto& setting) {
-                           return std::string(setting.param.directed ? "directed" : "undirected") +
-                                  (setting.param.window > 0 ? "_window" : "") + (setting.param.only_edges ? "_edges" : "") +
-                                  "_" + std::to_string(setting.param.threads);
-                         });
+                         [](const auto& setting) { return name_of(setting.param); });
+
+INSTANTIATE_TEST_SUITE_P(Tables, BatchThreads, testing::ValuesIn([] {
+                           std::vector<Setting> settings;
+                           for (const EdgeModel model : {EdgeModel::keyed, EdgeModel::events}) {
+                             for (const unsigned threads : {3U, 16U}) {
+                               settings.push_back({false, 0, threads, false, model});
+                               settings.push_back({true, 60, threads, false, model});
+                               settings.push_back({true, 80, threads, true, model});
+                             }
+                           }
+                           return settings;
+                         }()),
+                         [](const auto& setting) { return name_of(setting.param); });
 
 // A batch that deletes a vertex is read record by record. If it is one that nobody knows, nothing else differs.
 TEST(BatchThreads, ForeseenRecordsCountAsIfTheyWereRead) {
