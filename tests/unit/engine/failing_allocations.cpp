@@ -22,8 +22,8 @@ thread_local bool exempt = false;
 std::atomic<bool> counts = false;
 std::atomic<std::int64_t> counted = 0;
 
-// Whether oneTBB itself allocates. It takes memory for tasks whenever it sees fit. If it gets none, Workers runs the loop with
-// fewer threads, so nothing fails.
+// Whether oneTBB itself allocates. While a batch settles, the thread that runs a loop does so when it starts a helper, for a
+// mask of cores. If it gets no memory, Workers runs the loop with fewer threads, so the batch does not fail.
 bool is_scheduler(const void* caller) noexcept {
   Dl_info where{};
   return dladdr(caller, &where) != 0 && where.dli_fname != nullptr &&
