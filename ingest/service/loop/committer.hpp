@@ -47,7 +47,7 @@ class Committer {
   struct Limits {
     std::chrono::milliseconds quiet{100};
     std::chrono::milliseconds notes{500};             ///< without batches, notes of deliveries are this far apart
-    std::size_t batches = 256;                        ///< limit for waiting and running batches; submit() waits beyond it
+    std::size_t batches = 256;                        ///< that wait for the running transaction; submit() waits beyond it
     std::size_t bytes = std::size_t{64} << 20;        ///< the same in bytes
     std::chrono::milliseconds give_up_after{60'000};  ///< for one transaction
   };
