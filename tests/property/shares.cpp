@@ -27,6 +27,7 @@ std::vector<Share> draw_shares(std::size_t engines) {
   for (std::uint32_t slot = 0; slot < slots; ++slot)
     own[static_cast<std::size_t>(*below(static_cast<int>(engines)))].push_back(slot);
   std::vector<Share> shares;
+  shares.reserve(own.size());
   for (const std::vector<std::uint32_t>& some : own) shares.emplace_back(slots, some);
   return shares;
 }
@@ -132,6 +133,7 @@ void hold_shares(const Scenario& scenario, const SharedRun& run, const MakePart&
     for (bool more = true; more;) {
       const Output expected = whole->process(batch, run.by_record);
       std::vector<Output> outputs;
+      outputs.reserve(parts.size());
       for (Subject& part : parts) outputs.push_back(part.process(batch, run.by_record));
       check_union(expected, outputs);
       for (std::size_t e = 0; e < engines; ++e) check_slots(parts[e].engine().share(), outputs[e]);
