@@ -32,6 +32,17 @@ def running(value):
     return {series("deltamatch_state", 'state="running"'): value, series("deltamatch_state", 'state="standby"'): f"{1}x60"}
 
 
+def workers(name, *values):
+    """A series of two workers."""
+    return {f'{name}{{job="deltamatch-a",instance="{host}:9464"}}': value for host, value in zip("ij", values)}
+
+
+def slot(number, published, lag, host="i"):
+    """What a worker exports about a slot."""
+    labels = f'job="deltamatch-a",instance="{host}:9464",slot="{number}"'
+    return {f"deltamatch_slot_published_batch{{{labels}}}": published, f"deltamatch_slot_lag_batches{{{labels}}}": lag}
+
+
 # Alert, series by name with their values each minute (promtool's notation), labels and summary of the alert, or None if it must be
 # silent. All are evaluated after 40 minutes.
 CASES = [
@@ -60,6 +71,30 @@ CASES = [
     ("DeltamatchNoStandby", {series("deltamatch_standby_ready"): "0x60", 'deltamatch_standby_ready{job="deltamatch-a",instance="j:9464"}': "1x60",
                              'deltamatch_build_info{job="deltamatch-a",instance="j:9464"}': "1x60"} | INFO, None, None),
     ("DeltamatchNoStandby", {series("deltamatch_standby_ready"): "0x60"} | INFO, None, None),  # there is one instance by intent
+    ("DeltamatchNoStandby", {series("deltamatch_standby_ready"): "0x60", series("deltamatch_worker_leads"): "1x60",
+                             'deltamatch_build_info{job="deltamatch-a",instance="j:9464"}': "1x60"} | INFO, None, None),  # workers
+    ("DeltamatchNoStandby", {series("deltamatch_standby_ready"): "0x60", 'deltamatch_worker_leads{job="deltamatch-b",instance="j:9464"}': "1x60",
+                             'deltamatch_build_info{job="deltamatch-a",instance="j:9464"}': "1x60"}
+     | INFO, {"job": "deltamatch-a"}, "No standby of deltamatch-a could take over."),  # workers of another application
+    ("DeltamatchNoLeader", workers("deltamatch_worker_leads", "1x30 0x30", "0x60"), {"job": "deltamatch-a"},
+     "No worker of deltamatch-a leads."),
+    ("DeltamatchNoLeader", workers("deltamatch_worker_leads", "1x30 0x30", "0x31 1x29"), None, None),  # another one leads
+    ("DeltamatchNoLeader", workers("deltamatch_worker_leads", "1x39 0x30", "0x60"), None, None),  # not for long enough
+    ("DeltamatchNoLeader", INFO, None, None),  # no workers
+    ("DeltamatchSlotsWait", slot(0, "7x60", "0x20 3x40") | slot(1, "0+1x20 20x40", "0x20 2x40"), {"job": "deltamatch-a"},
+     "deltamatch-a does not publish 2 of its slots."),
+    ("DeltamatchSlotsWait", slot(0, "7x60", "0x20 3x40") | slot(1, "0+1x60", "2x60"), {"job": "deltamatch-a"},
+     "deltamatch-a does not publish 1 of its slots."),
+    ("DeltamatchSlotsWait", slot(0, "7x60", "3x60") | slot(0, "9x60", "1x60", "j"), {"job": "deltamatch-a"},
+     "deltamatch-a does not publish 1 of its slots."),
+    # One is cut off from the brokers, and does not know that the part is published.
+    ("DeltamatchSlotsWait", slot(0, "7x60", "3x60") | slot(0, "10x60", "0x60", "j"), None, None),
+    ("DeltamatchSlotsWait", slot(0, "0+1x60", "2x60") | slot(1, "0+1x60", "3x60"), None, None),  # busy all the time
+    ("DeltamatchSlotsWait", slot(0, "7x60", "0x60") | slot(1, "7x60", "0x60"), None, None),  # nothing comes
+    ("DeltamatchSlotsWait", slot(0, "0+1x37 37x30", "2x60"), None, None),  # not for long enough
+    ("DeltamatchWrongDigest", workers("deltamatch_wrong_digests_total", "0x30 2x30", "0x30 1x30"), {"job": "deltamatch-a"},
+     "deltamatch-a published 2 parts of a graph that differs from that of the leader."),
+    ("DeltamatchWrongDigest", workers("deltamatch_wrong_digests_total", "0x60", "0x60"), None, None),
     ("DeltamatchStandbyBehind", {series("deltamatch_standby_behind_seconds"): "0+60x60"}, LABELS,
      "The standby i:9464 of deltamatch-a is 40m 0s behind."),
     ("DeltamatchStandbyBehind", {series("deltamatch_standby_behind_seconds"): "9x60"}, None, None),

@@ -31,6 +31,7 @@ from grafana_foundation_sdk.models.dashboard import Dashboard  # noqa: E402
 
 DASHBOARD = json.loads((ROOT / "config/grafana.json").read_text())
 RULES = yaml.safe_load((ROOT / "config/alerts.yml").read_text())
+WORKERS = re.compile(r"deltamatch_(worker|slot|gate|wrong_digests)_")  # what only workers export
 METRIC = re.compile(r"\b(?:deltamatch|process)_[a-z_]+\b")
 # With the scenario below these fire, and no other rule does.
 FIRE = {"DeltamatchQuerySuspended", "DeltamatchDoubtfulReading", "DeltamatchRecordsShortened", "DeltamatchAlertsDropped"}
@@ -125,13 +126,14 @@ class TheDashboard(unittest.TestCase):
 class APrometheus:
     """Prometheus on a free port, with config/prometheus.yml but for the target and the intervals."""
 
-    def __init__(self, directory, target):
+    def __init__(self, directory, target, worker):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.address = "127.0.0.1:%d" % free.getsockname()[1]
         config = yaml.safe_load((ROOT / "config/prometheus.yml").read_text())
         config["global"] = {"scrape_interval": "1s", "evaluation_interval": "1s"}
         config["scrape_configs"][0]["static_configs"][0]["targets"] = [target]
+        config["scrape_configs"].append(config["scrape_configs"][0] | {"job_name": "deltamatch-workers", "static_configs": [{"targets": [worker]}]})
         folder = directory / "prometheus"
         folder.mkdir()
         (folder / "prometheus.yml").write_text(json.dumps(config))
@@ -182,7 +184,10 @@ class Scraped(ServiceTest):
         self.producer.start()
         self.addCleanup(self.producer.join)
         self.addCleanup(self.done.set)
-        self.prometheus = APrometheus(self.dir, self.service.url.removeprefix("http://"))
+        worker = self.config("worker.yaml", application=self.app + "-workers", state__directory=str(self.dir / "worker"),
+                             workers__slots=2, input__on_error="skip", sinks__alerts__topic=self.alerts + "-workers")
+        self.worker = self.start(worker, log="worker.log")
+        self.prometheus = APrometheus(self.dir, *(service.url.removeprefix("http://") for service in (self.service, self.worker)))
         self.addCleanup(self.prometheus.stop)
 
     def produce(self):
@@ -197,7 +202,8 @@ class Scraped(ServiceTest):
                 return
 
     def values(self, expression):
-        expression = expression.replace('job="$job"', 'job="deltamatch"').replace("$__rate_interval", "10s")
+        job = "deltamatch-workers" if WORKERS.search(expression) else "deltamatch"
+        expression = expression.replace('job="$job"', f'job="{job}"').replace("$__rate_interval", "10s")
         self.assertNotIn("$", expression)
         return [float(result["value"][1]) for result in self.prometheus.get("query", query=expression)["result"]]
 
@@ -234,27 +240,29 @@ class Scraped(ServiceTest):
             values = self.values(expression)
             self.assertTrue(values and all(map(math.isfinite, values)), expression)
 
-        exported = set(re.findall(r"^# TYPE (\S+) ", self.service.get("/metrics")[1], re.MULTILINE))
+        exported = set()
+        for service in (self.service, self.worker):
+            exported |= set(re.findall(r"^# TYPE (\S+) ", service.get("/metrics")[1], re.MULTILINE))
         named = set().union(*(metrics(expression) for _, expression in expressions()),
                             *(metrics(rule["expr"]) for group in RULES["groups"] for rule in group["rules"]))
         self.assertEqual(named - exported, set())
 
     def test_what_costs_most_can_be_asked(self):
         """A query that meets each pair of edges costs more than one that meets each edge. Prometheus and /status agree."""
-        self.prometheus.wait(lambda: any(value > 30 for value in self.values("deltamatch_batches_total")), "batches")
+        self.prometheus.wait(lambda: any(value > 30 for value in self.values('deltamatch_batches_total{job="deltamatch"}')), "batches")
         self.done.set()
         self.producer.join()
         self.prometheus.wait(lambda: sum(self.values("deltamatch_consumer_lag")) == 0, "all records")
         time.sleep(3)
         costs = {result["metric"]["query"]: float(result["value"][1])
-                 for result in self.prometheus.get("query", query="deltamatch_query_seconds_total")["result"]}
+                 for result in self.prometheus.get("query", query='deltamatch_query_seconds_total{job="deltamatch"}')["result"]}
         self.assertEqual(set(costs), {"ring", "once", "many"})
         self.assertGreater(min(costs["ring"], costs["once"]), 0)
         for name, seconds in self.service.status()["query_seconds"].items():
             self.assertAlmostEqual(seconds, costs[name], places=6)
-        matching, = self.values('deltamatch_step_seconds_sum{step="match"}')
+        matching, = self.values('deltamatch_step_seconds_sum{job="deltamatch",step="match"}')
         self.assertLessEqual(sum(costs.values()), matching * 1.0001)
-        dearest, = self.prometheus.get("query", query="topk(1, deltamatch_query_seconds_total)")["result"]
+        dearest, = self.prometheus.get("query", query='topk(1, deltamatch_query_seconds_total{job="deltamatch"})')["result"]
         self.assertEqual(dearest["metric"]["query"], max(costs, key=costs.get))
 
 
