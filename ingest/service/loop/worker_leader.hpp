@@ -42,8 +42,8 @@ class WorkerLeader {
   void forget();
   /// The number of updates that it has cut. Any thread may call it.
   [[nodiscard]] std::uint64_t updates() const noexcept { return updates_; }
-  /// How far it has read, what was refused, and why it cannot read on or reads too much that is refused (empty if nothing is
-  /// so). Any thread may call these.
+  /// How far it has read, and what was refused. Then why it is not ready: it waits for a schema or a topic, or too much is
+  /// refused. Empty if nothing is so. Any thread may call these.
   [[nodiscard]] std::vector<kafka::Progress> input() const;
   [[nodiscard]] RefusedRecords::Seen refused() const { return refused_.seen(); }
   [[nodiscard]] std::string stalled() const;
