@@ -1,5 +1,8 @@
 #include "ingest/service/kafka/metadata.hpp"
 
+#include <chrono>
+#include <thread>
+
 namespace deltamatch::ingest::kafka {
 namespace {
 
@@ -51,25 +54,42 @@ int count_partitions(Consumer& client, const std::string& topic, Deadline deadli
   refuse(topic, code);
 }
 
+namespace {
+
+/// Asks about a partition. A client that has not reached a broker yet takes every partition for unknown. So one that the
+/// brokers know is asked about again.
+template <class Request>
+void ask_about(Consumer& client, const TopicPartition& partition, Deadline deadline, Request request) {
+  for (;;) {
+    const RdKafka::ErrorCode code = ask(client.client_log(), deadline, to_string(partition), request);
+    if (code == RdKafka::ERR_NO_ERROR) return;
+    if (code != RdKafka::ERR__UNKNOWN_PARTITION || count_partitions(client, partition.topic, deadline) <= partition.partition)
+      refuse(to_string(partition), code);
+    if (Clock::now() >= deadline) throw Unreachable(to_string(partition), RdKafka::err2str(code));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+}  // namespace
+
 std::pair<std::int64_t, std::int64_t> watermarks(Consumer& client, const TopicPartition& partition, Deadline deadline) {
   std::int64_t low = 0, high = 0;
-  const auto code = ask(client.client_log(), deadline, to_string(partition), [&](int timeout_ms) {
+  ask_about(client, partition, deadline, [&](int timeout_ms) {
     return client->query_watermark_offsets(partition.topic, partition.partition, &low, &high, timeout_ms);
   });
-  if (code != RdKafka::ERR_NO_ERROR) refuse(to_string(partition), code);
   return {low, high};
 }
 
 std::optional<std::int64_t> offset_at(Consumer& client, const TopicPartition& partition, std::int64_t time, Deadline deadline) {
-  std::vector<RdKafka::TopicPartition*> query{RdKafka::TopicPartition::create(partition.topic, partition.partition, time)};
-  const auto code = ask(client.client_log(), deadline, to_string(partition), [&](int timeout_ms) {
-    query[0]->set_offset(time);
+  std::int64_t offset = 0;
+  ask_about(client, partition, deadline, [&](int timeout_ms) {
+    std::vector<RdKafka::TopicPartition*> query{RdKafka::TopicPartition::create(partition.topic, partition.partition, time)};
     const auto result = client->offsetsForTimes(query, timeout_ms);
-    return result == RdKafka::ERR_NO_ERROR ? query[0]->err() : result;
+    const auto code = result == RdKafka::ERR_NO_ERROR ? query[0]->err() : result;
+    offset = query[0]->offset();
+    RdKafka::TopicPartition::destroy(query);
+    return code;
   });
-  const std::int64_t offset = query[0]->offset();
-  RdKafka::TopicPartition::destroy(query);
-  if (code != RdKafka::ERR_NO_ERROR) refuse(to_string(partition), code);
   return offset < 0 ? std::nullopt : std::optional(offset);  // a negative offset means the end
 }
 
