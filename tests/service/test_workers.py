@@ -222,6 +222,23 @@ class Workers(WorkersTest):
         self.assertIn("set workers.slots to 4", alone.log())
         self.stop_all(worker)
 
+    def test_one_that_stood_by_before_the_workers_came_says_why_it_cannot_take_over(self):
+        self.broker.create(self.input)
+        short = {"kafka__session.timeout.ms": "6000"}
+        alone = lambda name: self.start(self.config(f"{name}.yaml", state__directory=str(self.dir / name), **short), ready=False, log=f"{name}.log")
+        owner = alone("first").wait_ready()
+        waiting = alone("second")
+        waiting.wait(lambda: waiting.status().get("standby", {}).get("could_take_over"), "a standby")
+        worker = self.begin("a", ready=False, **short)
+        worker.wait(lambda: worker.status().get("worker"), "a worker")
+        waiting.process.send_signal(signal.SIGSTOP)  # so the group lets the worker lead
+        self.assertEqual(owner.stop(), 0, owner.log())
+        worker.wait_ready()
+        waiting.process.send_signal(signal.SIGCONT)
+        waiting.wait(lambda: "set workers.slots to 4" in waiting.status().get("standby", {}).get("why_not", ""), "the reason")
+        self.assertEqual(waiting.get("/readyz?for=takeover")[0], 503)
+        self.stop_all(waiting, worker)
+
     def test_the_leader_tells_what_it_reads(self):
         """The same as a single instance: how far it is, what it refuses, and which topic is not there."""
         self.broker.create(self.input)

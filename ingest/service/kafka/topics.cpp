@@ -117,14 +117,13 @@ void ensure_topic(const Cluster& cluster, const std::string& name, Purpose purpo
   for (const auto& [key, kept] : layout.settings) {
     if (std::string_view(key) == "retention.bytes") continue;
     const std::string value = setting_of(client, name, key, deadline).value_or("");
-    if (!value.empty() && value != kept && purpose.lost != nullptr) {
+    if (value.empty() || value == kept) continue;
+    if (purpose.lost != nullptr) {
       throw Error(ErrorKind::configuration, "\"" + name + "\"", fmt::format("its {} is {}, so {}", key, value, purpose.lost),
                   fmt::format("set its {} to {}", key, kept));
     }
-    if (!value.empty() && value != kept) {
-      client.client_log().tell(Level::warn, fmt::format("{}_topic_may_be_cleaned", purpose.event),
-                               {{"topic", name}, {"setting", key}, {"value", value}, {"needed", kept}});
-    }
+    client.client_log().tell(Level::warn, fmt::format("{}_topic_may_be_cleaned", purpose.event),
+                             {{"topic", name}, {"setting", key}, {"value", value}, {"needed", kept}});
   }
 }
 

@@ -245,7 +245,7 @@ bool Pipeline::process(InputBatch& batch) {
   Leftover left = end_where_taken(last_, batch, result);
   rest_ = std::move(left.rest);
   if (left.failure) failure_ = std::move(left.failure);
-  collect_letters(batch, result, commit);
+  commit.letters = letters_of(batch, result, context_.options.input.on_error);
   note_reading(batch, result);
   suspend(result);
   last_.batch = result.batch;

@@ -170,7 +170,6 @@ class Pipeline {
   void refuse_requests();
   void note_doubt(const Warning& warning);
   void note_reading(const InputBatch& batch, const BatchResult& result);
-  void collect_letters(const InputBatch& batch, const BatchResult& result, Commit& commit);
   void submit(Commit&& commit);
   void report_backend();
   void committed(Commit&& commit);

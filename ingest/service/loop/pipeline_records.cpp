@@ -31,13 +31,4 @@ void Pipeline::note_reading(const InputBatch& batch, const BatchResult& result) 
   refused_.note(batch, result);
 }
 
-/// Collects and counts what codec and engine refused.
-void Pipeline::collect_letters(const InputBatch& batch, const BatchResult& result, Commit& commit) {
-  for (std::size_t r = 0; r < reject_reason_count; ++r) {
-    if (batch.refused[r] != 0) context_.metrics.bad_records(static_cast<RejectReason>(r), batch.refused[r]);
-  }
-  for (const Reject& reject : result.rejects) context_.metrics.bad_records(reject.reason);
-  commit.letters = letters_of(batch, result, context_.options.input.on_error);
-}
-
 }  // namespace deltamatch::ingest

@@ -10,9 +10,12 @@ void RefusedRecords::note(const InputBatch& batch, const BatchResult& result) {
   std::uint64_t records = 0;
   for (const Update& update : batch.updates.updates().first(result.consumed)) records += update.continues ? 0 : 1;
   std::uint64_t refused = result.rejects.size();
-  for (const std::uint64_t unreadable : batch.refused) {
+  for (const Reject& reject : result.rejects) metrics_.bad_records(reject.reason);
+  for (std::size_t r = 0; r < reject_reason_count; ++r) {
+    const std::uint64_t unreadable = batch.refused[r];
     records += unreadable;
     refused += unreadable;
+    if (unreadable != 0) metrics_.bad_records(static_cast<RejectReason>(r), unreadable);
   }
   std::string first = tell_first(batch, result);
   bool before = false;

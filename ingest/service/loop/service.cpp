@@ -260,17 +260,15 @@ void Service::Impl::run() {
                                  schemas,
                                  share ? &*share : nullptr};
     std::optional<Warm> warm;
-    if (options.workers.slots == 0) {
+    if (options.workers.slots > 0) {
+      work(context, *ownership);
+    } else {
       until_answered([&](kafka::Deadline deadline) {
         kafka::CommitLog commits(cluster);
         static_cast<void>(commits.last(deadline));
         must_work_alone(commits);
       });
-    }
-    if (options.workers.slots > 0) {
-      work(context, *ownership);
-    } else if (stand_by(context, *ownership, warm)) {
-      own(context, *ownership, std::move(warm));
+      if (stand_by(context, *ownership, warm)) own(context, *ownership, std::move(warm));
     }
   } catch (const StartupCancelled&) {
     journal.tell(Level::info, "the service stopped before it began to work");

@@ -273,10 +273,6 @@ void WorkerLeader::propose_next(const WorkerState::Outlook& outlook, InputBatch&
     metrics_.step("decode", batch.decode_seconds);
   }
   refused_.note(batch, taken.result);
-  for (std::size_t r = 0; r < reject_reason_count; ++r) {
-    if (batch.refused[r] != 0) metrics_.bad_records(static_cast<RejectReason>(r), batch.refused[r]);
-  }
-  for (const Reject& reject : taken.result.rejects) metrics_.bad_records(reject.reason);
   metrics_.batch(taken.result, *names, std::chrono::duration<double>(Clock::now() - batch.since).count());
   if (outlook.moved + outlook.take_overs > 0) {
     context_.journal.tell(Level::info, "slots_move",
